@@ -1,9 +1,9 @@
-"""Races this build against an older one of the same programs; see README.md.
+"""Compares the speed of this build with an older build of the same programs; see README.md.
 
     bash bench/run --against OLD [--reps N] [--only REGEX]
 
-OLD is a git revision, which is built, or the path of an `extremal-bench` that was. Start it with
-`bash bench/run`, which builds the new side.
+OLD is a git revision, which this script builds, or the path of a built `extremal-bench`. Start the
+comparison with `bash bench/run`, which builds the new side.
 """
 
 import argparse
@@ -20,8 +20,8 @@ import run
 ROOT = run.BENCH.parent
 KEPT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute() / "against"
 
-LARGE = 100  # from this dimension on a row counts in the last line
-SLOWER = 0.95  # a row whose whole spread lies below is named there
+LARGE = 100  # the last line counts rows from this dimension on
+SLOWER = 0.95  # the last line names each row whose whole spread is below this ratio
 
 
 def program_of(old, package, name):

@@ -1,11 +1,11 @@
-"""`extremal learn` from a text file, beside other software that learns from one.
+"""Times `extremal learn` and other software that learns from a text file.
 
     bash bench/run learn [--rows N] [--reps N] [--only REGEX] [--against OLD]
 
-Every side reads the same examples from text, in one pass, and is timed from the first byte to
-the last update (Python's start and imports are not counted, ours is a whole process). The sides
-take turns. `2 cores` leaves both to each side, `1 core` pins it to one. With `--against`, the other
-side is the `extremal` of an older build, and nobody else.
+Every program reads the same examples from text in one pass, and is timed from the first byte to the
+last update. The start of Python and its imports are not counted; `extremal` is timed as a whole
+process. The programs take turns. `2 cores` gives each program both cores, and `1 core` pins it to
+one. With `--against`, the only other program is the `extremal` of an older build.
 """
 
 import argparse
@@ -35,7 +35,7 @@ LEARNERS = {
     "default": [],
     "ofw-ls": ["--set", "l2:radius=10", "--learner", "ofw-ls"],
 }
-# One class against the others; the loss is the share of rows put into the wrong class.
+# One class against the others. The loss is the share of rows that are put into a wrong class.
 CLASSES = 20
 CLASS_LEARNERS = {
     "20 classes": ["--classes", str(CLASSES)],

@@ -4,9 +4,10 @@
 
 vw is Vowpal Wabbit's own parser and learner, in this process; vw-cache reads a cache made
 before the clock starts. scikit-learn loads the file and makes one pass of SGD, which has no
-progressive loss (nan). river sees the first rows only. With CLASSES, vw learns so many, one
-against the others, and the loss is the share of wrong ones; it then has 2^24 weights, as its
-default of 2^18 is less than features times classes. All other settings are defaults.
+progressive loss (nan). river plays only the first RIVER_ROWS rows. With CLASSES, vw learns this number
+of classes, each against the others, and the loss is the share of wrong predictions. It then has 2^24
+weights, because its default of 2^18 is less than features times classes. All other settings are
+defaults.
 """
 
 import math

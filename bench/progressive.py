@@ -1,17 +1,17 @@
-"""The untuned default beside Vowpal Wabbit on sparse streams, as progressive loss.
+"""Compares the progressive loss of the untuned default and of Vowpal Wabbit on sparse streams.
 
     bash bench/run progressive --data DIR [--rounds 200000] [--streams a9a ...] [--ours PATH]
 
-One pass. A figure is the average of each round's loss before the learner uses the label. Vowpal
-Wabbit comes from PyPI and runs in process, with its constant feature on. It has 2^18 weights, its
-default, and 2^24 where features times classes exceed 2^18. It plays with its defaults, with
-`--coin` (its own learner without a rate), and with eleven learning rates, of which the table shows
-the best. That rate is chosen on the very stream on which it is judged. No other option is tuned.
-Ours is told the loss and the file, no other number.
+Every learner makes one pass. A figure is the mean of the losses of all rounds, each computed before
+the learner uses the label. Vowpal Wabbit comes from PyPI and runs in this process, with its constant
+feature. It has 2^18 weights, its default, or 2^24 if features times classes exceed 2^18. It plays with
+its defaults, with `--coin` (its own learner without a rate), and with eleven learning rates. The table
+shows the best of these rates, which is chosen on the same stream. No other option is tuned. Our
+default is given the loss and the file, and no number.
 
-DIR holds files of LIBSVM's format: a9a, mushrooms, phishing, splice_all, news20.bz2 (its classes 1
-to 10 against the rest). A file that is missing is left out. Each is played in file order and
-shuffled. The streams `words-0` and `words-1` are drawn here, in the shape of rcv1: 47,236 features
+DIR holds files in LIBSVM format: a9a, mushrooms, phishing, splice_all, news20.bz2 (classes 1 to 10
+against the others). Missing files are left out. Each file is played in its own order and shuffled. The
+streams `words-0` and `words-1` are drawn here, in the shape of rcv1: 47,236 features
 by Zipf's law, 75 per row, tf-idf, rows of norm 1. `housing` is squared loss: labels drawn from ten
 features of scales 0.01 to 100. `news20-classes` keeps the 20 classes of news20, one against the
 others; its figures are the shares of rows put into a wrong class, and Vowpal Wabbit plays them

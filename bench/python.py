@@ -1,10 +1,11 @@
-"""The Python package beside the library that it wraps, and beside River and scikit-learn.
+"""Compares the speed of the Python package with the library, with River and with scikit-learn.
 
     bash bench/run python [--reps N] [--only REGEX]
 
-Both sides of a row stay loaded and take turns, as in run.py. Against our own library the figure is
-what Python adds; the two must end at the same decision, or the row says MISMATCH. Against River and
-scikit-learn it is speed alone: those are other algorithms, without a set.
+Both programs of a row stay loaded and take turns, as in run.py. Compared with the library, the figure
+is the time that Python adds. Both must end at the same decision, otherwise the row says MISMATCH.
+Compared with River and scikit-learn, the figure is only about speed, because they run other
+algorithms, without a set.
 """
 
 import argparse
@@ -20,7 +21,7 @@ ROUNDS = 200_000
 ROWS = 100_000
 CLOSE = 1e-9
 
-# The most that Python may add to a round, in nanoseconds or in percent.
+# The largest time that Python may add to a round, in nanoseconds or in percent.
 EXTRA = {
     **{f"decide + observe {learner} d={d}": ("rounds", [learner, BALL], d, ROUNDS)
        for learner in ("ofw-free", "gauge-ftrl") for d in (10, 100)},

@@ -12,10 +12,10 @@
     python_runner.py callback D T
 
 README.md describes the ready/go protocol. LOSS is `logistic` or `squared`. `history` is `play` that
-keeps what happened in every round. `fit` and `default` are
-the estimators' `partial_fit`, BATCH rows at a time; `default` with nothing chosen, an intercept
-included, as scikit-learn has one by default. `oracle` plays rounds on a set whose oracle is a Python
-function, `callback` calls that function in a loop, which is what the rounds can't do without.
+records every round. `fit` and `default` call the estimators' `partial_fit` with BATCH rows at a time.
+`default` uses the default of every parameter, including an intercept, which scikit-learn also has by
+default. `oracle` plays rounds on a set whose oracle is a Python function. `callback` calls that
+function in a loop, which is the least that such rounds cost.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""How far the untuned default is from tuned OGD, as regret per round.
+"""Compares the regret per round of the untuned default and of tuned OGD.
 
     bash bench/run quality [--streams 5] [--rounds 20000] [--dims 10 100] [--ours PATH] [--learner SPEC ...]
 

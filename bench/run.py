@@ -1,6 +1,6 @@
-"""Times our learners against other software, both sides taking turns; see README.md.
+"""Compares the speed of our learners and of other software, which take turns; see README.md.
 
-Start it with `bash bench/run`, which builds what this file calls.
+Start it with `bash bench/run`, which builds the programs that this file calls.
 """
 
 import argparse
@@ -38,9 +38,9 @@ COMPARATOR_PEERS = [
     *((ball, "copt") for ball in ("l2", "l1.5")),  # on l1 it ends far from the gap
 ]
 
-# Long enough for the clock, small enough for memory: at most 160 MB of rows.
+# These streams are long enough to be timed, and take at most 160 MB of memory.
 ROUNDS = {10: 1_000_000, 100: 200_000, 1_000: 20_000, 10_000: 2_000, 100_000: 200}
-# numpy pays microseconds per round whatever the dimension; a hedge of five is slow too.
+# numpy takes microseconds per round in every dimension. A hedge of five learners is slow too.
 NUMPY_ROUNDS = ROUNDS | {10: 100_000, 100: 50_000}
 
 PEERS = {
@@ -56,8 +56,9 @@ NONZEROS = 75
 SPARSE_AGES = [100_000, 1_000_000, 10_000_000]  # rounds, held against 10,000
 SPARSE_BALL = "l2:10"
 
-# On the l1 ball every round may bring one more feature into the decision: so many rounds that it
-# never has more than d/50, but for the smallest d, where they would be too few for the clock.
+# On the l1 ball, every round may add one feature to the decision. The number of rounds is such that the
+# decision never has more than d/50 features, except for the smallest d, where this would be too few
+# rounds to be timed.
 ATOM_BALL = "l1:100"
 ATOM_ROUNDS = {10_000: 2_000, 100_000: 2_000, 1_000_000: 20_000, 10_000_000: 20_000}
 ATOM_DENSE_ROUNDS = DENSE_ROUNDS | {10_000_000: 5}

@@ -27,7 +27,7 @@ CORE = {
     "stream": (["stream"], 1300),
     "root": ([], 930),
 }
-REPORT = ["report", "table", "table.rs", "summary.rs", "view.rs", "facts.rs", "remarks.rs"]
+REPORT = ["report", "table", "summary.rs", "view.rs", "facts.rs", "remarks.rs"]
 OTHERS = {
     "extremal-data": {"data": ([], 4350)},
     "extremal-learn": {"learn": ([], 2800)},

@@ -1,5 +1,5 @@
-"""Conversion of users' data to contiguous float64 arrays, which the core borrows. Such arrays are
-passed on without a copy. All others are copied once."""
+"""Converts users' data to contiguous float64 arrays, which the compiled core borrows. Arrays that already
+have this form are not copied. All others are copied once."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 def is_ready(values):
-    """Whether the core can borrow the array. This test comes first because all others are slower."""
+    """Whether the core can borrow the array. Callers test this first, because it is the fastest test."""
     return (type(values) is np.ndarray and values.dtype is _FLOAT64
             and values.flags.c_contiguous and values.flags.aligned)
 
@@ -19,8 +19,8 @@ def floats(array):
 
 
 def _numbers(values, what):
-    """A contiguous float64 array: `values` itself if it is one, else a copy. Complex numbers, dates,
-    texts and masked arrays are refused, which numpy would convert without a warning."""
+    """A contiguous float64 array: `values` itself if it is one, else a copy. Refuses complex numbers,
+    dates, texts and masked arrays, because numpy would convert them without a warning."""
     if is_ready(values):
         return values
     if isinstance(values, np.ma.MaskedArray):
@@ -39,7 +39,7 @@ def vector(values, what, length=None):
     if array.ndim != 1:
         raise ValueError(f"{what} must have one dimension, not {array.ndim}")
     if length is not None and len(array) != length:
-        raise ValueError(f"{len(array)} {what} for {length} rows")
+        raise ValueError(f"there are {len(array)} {what} for {length} rows")
     return array
 
 
@@ -49,7 +49,7 @@ def is_sparse(values):
 
 
 def _indices(values):
-    """Column indices as uint32: a view of int32 indices, else a copy."""
+    """Column indices as uint32. The result is a view if the indices are int32, else a copy."""
     array = np.require(values, None, ["C", "A"])
     if array.size and array.dtype.kind not in "iu":
         raise ValueError(f"indices must be whole numbers, not {array.dtype}")
@@ -63,13 +63,13 @@ def _indices(values):
 
 
 def csr(matrix):
-    """indptr, indices and data of a sparse matrix, with duplicate entries added up."""
+    """Returns indptr, indices and data of a sparse matrix, after adding up duplicate entries."""
     matrix = matrix.tocsr()
     ends, indices, data = matrix.indptr, matrix.indices, matrix.data
     # scipy does not check these, and would read outside its memory
     if len(ends) < 1 or ends[0] != 0 or (ends[1:] < ends[:-1]).any() \
             or ends[-1] > min(len(indices), len(data)):
-        raise ValueError("not a valid CSR matrix: indptr must grow from 0 to the number of entries")
+        raise ValueError("not a valid CSR matrix: indptr must increase from 0 to the number of entries")
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
@@ -90,7 +90,7 @@ def matrix(values):
 
 
 def rows(values):
-    """The matrix in the form that the core takes, and its shape."""
+    """Returns a matrix in the form that the core accepts, and its shape."""
     if is_sparse(values):
         if len(values.shape) != 2:
             raise ValueError(f"rows must be a matrix, not an array of {len(values.shape)} dimensions")
@@ -100,7 +100,7 @@ def rows(values):
 
 
 def given(*values):
-    """All arrays of the arguments. The core's arrays may be views of them."""
+    """Yields all arrays in the arguments. The arrays that the core borrows may be views of them."""
     for value in values:
         if is_sparse(value):
             yield from (getattr(value, name, None) for name in ("indptr", "indices", "data"))
@@ -111,10 +111,10 @@ def given(*values):
 
 
 def gradient(values, dim):
-    """Converts a gradient for the core, which calls this for all types that it can't borrow."""
+    """Converts a gradient to a form that the core can borrow. The core calls this for all other types."""
     if is_sparse(values):
         if len(values.shape) == 2 and values.shape[0] != 1:
-            raise ValueError(f"a gradient must be one row, not {values.shape[0]}")
+            raise ValueError(f"a gradient must be one row; this matrix has {values.shape[0]} rows")
         if values.shape[-1] != dim:
             raise ValueError(f"the gradient has length {values.shape[-1]}, the learner has dimension {dim}")
         indptr, indices, data = csr(values)
@@ -122,12 +122,13 @@ def gradient(values, dim):
     if isinstance(values, tuple) and len(values) == 2 and all(np.ndim(part) for part in values):
         indices, data = _indices(np.asarray(values[0])), vector(values[1], "values")
         if indices.ndim != 1 or len(indices) != len(data):
-            raise ValueError(f"{indices.size} indices for {len(data)} values")
+            raise ValueError(f"a sparse gradient needs one value per index; found {indices.size} indices and "
+                             f"{len(data)} values")
         if (indices[1:] <= indices[:-1]).any():
             order = np.argsort(indices)
             indices, data = indices[order], data[order]
             repeated = indices[1:][indices[1:] == indices[:-1]]
             if repeated.size:
-                raise ValueError(f"index {repeated[0]} occurs twice; add its entries up first")
+                raise ValueError(f"index {repeated[0]} occurs twice; add up the values of repeated indices first")
         return indices, data
     return vector(values, "gradient")

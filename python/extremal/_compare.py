@@ -1,4 +1,4 @@
-"""Experiments: learners × problems × seeds."""
+"""Experiments: several learners play several problems, with several seeds."""
 
 import json
 import math
@@ -18,32 +18,32 @@ class Comparison(dict):
     Items
     -----
     table : str
-        The text that `compare` prints.
+        The table that `compare` prints.
     directory : str
         The directory of the report and the tables.
     summary : list of dicts
         One row per problem, learner, factor on the step size and horizon.
     trace : list of dicts
-        One row per checkpoint of a run. Runs of the longest horizon have several checkpoints, others
-        have one at their end.
+        One row per checkpoint, which is a round after which the state of a run is recorded. Runs of the
+        longest horizon have several checkpoints. Shorter runs have one, after their last round.
     checks : list of dicts
-        One row per assumption of a theorem, with whether it holds.
+        One row per assumption of a theorem. It says whether the assumption holds.
     timing : list of dicts
         Running times in seconds, if the experiment sets ``timing``.
     """
 
     def to_pandas(self, table="summary"):
-        """Returns one of the tables as a data frame. Needs pandas."""
+        """Returns one of the tables as a data frame. Needs the package pandas."""
         if table not in _TABLES:
-            raise ValueError(f"no table {table!r}; the tables are {', '.join(_TABLES)}")
+            raise ValueError(f"there is no table {table!r}; the tables are {', '.join(_TABLES)}")
         frame = _optional.pandas().DataFrame(self[table])
         # an empty column becomes a column of numbers
         return frame.astype({name: float for name in frame if frame[name].isna().all()})
 
     def plot(self, problem=None, ax=None, **style):
-        """Plots every learner's regret over the rounds of the longest horizon, averaged over the seeds.
-        The axis of rounds is logarithmic, and so is that of the regret if all regrets are positive.
-        Every factor on the step size has its own curve. Needs matplotlib.
+        """Plots the regret of each learner against the round, for the longest horizon and as a mean over the
+        seeds. There is one curve for each factor on the step size. The axis of rounds is logarithmic.
+        The axis of regret is logarithmic too if all regrets are positive. Needs the package matplotlib.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class Comparison(dict):
         problems = list(dict.fromkeys(row["problem"] for row in self["trace"]))
         problem = problems[0] if problem is None else problem
         if problem not in problems:
-            raise ValueError(f"no problem {problem!r}; the problems are {', '.join(problems)}")
+            raise ValueError(f"there is no problem {problem!r}; the problems are {', '.join(problems)}")
         rows = [row for row in self["trace"] if row["problem"] == problem]
         longest = max(row["horizon"] for row in rows)
         curves = {}
@@ -93,7 +93,8 @@ _COUNTS = ("rounds", "horizons", "seeds", "from", "to")
 
 
 def _plain(value, place):
-    """A dict's value as JSON can hold it: objects as their specs, numbers of numpy as Python's."""
+    """Converts a dict's value to one that JSON can represent. Objects become their specs, and numbers of
+    numpy become Python's. `place` is the value's key, for error messages."""
     if isinstance(value, dict):
         parts = ((str(key), part) for key, part in value.items() if part is not None)
         return {key: _plain(part, f"{place}.{key}".lstrip(".")) for key, part in parts}
@@ -103,7 +104,7 @@ def _plain(value, place):
         return [_plain(part, place) for part in value]
     if isinstance(value, (_core.Set, _core.Loss, _core.Learner, _core.Stream)):
         if value.spec is None:
-            raise ValueError(f"{place}: {value!r} calls a Python function; an experiment needs a "
+            raise ValueError(f"{place}: {value!r} calls a Python function, which an experiment can't use; give a "
                              "registered component")
         return value.spec
     if isinstance(value, os.PathLike):
@@ -114,12 +115,12 @@ def _plain(value, place):
         raise ValueError(f"{place}: expected a finite number, found {value}")
     if isinstance(value, (str, bool, int, float)):
         return value
-    called = "; call it and give the result" if callable(value) else ""
+    called = "; call this function and give its result" if callable(value) else ""
     raise TypeError(f"{place}: an experiment can't contain {value!r}{called}")
 
 
 def _written(experiment):
-    """A dict as JSON. A learner may be a spec or an object instead of a table."""
+    """The experiment in a dict as JSON. A learner may be a spec or an object instead of a dict."""
     experiment = _plain(experiment, "")
     for key, example in (("problem", '{"ball": {"set": …, "loss": …, "stream": …}}'),
                          ("learner", '{"mine": "ofw-ls"}')):
@@ -133,27 +134,27 @@ def _written(experiment):
 
 
 def compare(experiment, out=None, *, update=False, threads=None, progress=False, quiet=False):
-    """Runs an experiment and writes its tables and its report. Finished runs are reused.
+    """Runs an experiment, and writes its tables and its report. A repeated call reuses finished runs.
 
     Parameters
     ----------
     experiment : dict, or path of a TOML file, or TOML text
         The experiment, as for `extremal compare`. In a dict, sets, losses, streams and learners may be
-        objects. Only their specs are used: a learner's state, set and storage are ignored, and so are
-        a stream's dimension and seed.
+        objects. Only the specs of these objects are used: a learner's state, set and storage are
+        ignored, and so are a stream's dimension and seed.
     out : path
         The output directory; by default ``extremal-NAME`` for a file NAME.toml, otherwise
         ``extremal-experiment``.
     update : bool
-        Whether to write into a directory that holds a different experiment. Finished runs that both
-        share are reused.
+        Whether `out` may hold a different experiment, whose files are then replaced. Finished runs that
+        both experiments share are reused.
     threads : int, optional
-        The number of threads; one per core by default. The tables do not depend on it.
+        The number of threads; one per core by default. The results do not depend on it.
     progress : bool or callable
         True for a progress bar (tqdm, if installed), or a function that is called with the number of
         rounds of all finished runs.
     quiet : bool
-        Whether to suppress printing the table.
+        Whether to omit printing the table.
 
     Returns
     -------

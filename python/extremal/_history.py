@@ -10,7 +10,7 @@ COLUMNS = ("loss", "prediction", "sigma", "gap", "gradient_norm", "oracle_calls"
 class History(dict):
     """The record of a run: a dict of arrays, each with one entry per round.
 
-    With a loss of your own, all columns except ``round`` and ``loss`` are NaN.
+    If the losses are your own objects, all columns except ``round`` and ``loss`` are NaN.
 
     Items
     -----
@@ -21,9 +21,10 @@ class History(dict):
     prediction : float
         The prediction ⟨row, x⟩.
     sigma : float
-        The learner's step size σ.
+        The step size σ with which the learner moved towards the oracle's answer.
     gap : float
-        The Frank-Wolfe gap of the learner's surrogate; NaN for learners without one.
+        The Frank-Wolfe gap of the learner's surrogate, the function that the learner approximately
+        minimises. NaN for learners without a surrogate.
     gradient_norm : float
         The ℓ2 norm of the gradient.
     oracle_calls : float
@@ -44,18 +45,18 @@ class History(dict):
         return float(self["loss"].sum())
 
     def to_pandas(self):
-        """Returns a data frame with one row per round. Needs pandas."""
+        """Returns a data frame with one row per round. Needs the package pandas."""
         return _optional.pandas().DataFrame(dict(self)).set_index("round")
 
     def plot(self, best=None, ax=None, **style):
-        """Plots the average loss, or the regret, over the rounds. Needs matplotlib.
+        """Plots the average loss or the regret against the round. Needs the package matplotlib.
 
         Parameters
         ----------
         best : array, optional
-            The losses of a fixed decision, one per round. If given, the regret against that decision
-            is plotted. The axis of rounds is then logarithmic, and so is that of the regret if the regret
-            is always positive.
+            The losses of a fixed decision, one per round. If given, the plot shows the regret against
+            this decision. The axis of rounds is then logarithmic. The axis of regret is logarithmic too
+            if the regret is always positive.
         ax : matplotlib axes, optional
             The axes; matplotlib's current ones by default.
         **style

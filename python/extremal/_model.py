@@ -1,4 +1,4 @@
-"""Model files of the command line."""
+"""Model files that the program `extremal learn` writes."""
 
 import json
 import os
@@ -10,13 +10,13 @@ from ._arrays import is_sparse, matrix
 
 
 class Model:
-    """A model that `extremal learn -f` wrote, for predictions.
+    """A model that `extremal learn -f` wrote. It makes predictions.
 
     Attributes
     ----------
     weights_ : array
-        One row of coefficients, or one row per class. If the model has an intercept, it is the first
-        column.
+        One row of coefficients, or one row per class. If the model has an intercept, the first column
+        holds it.
     classes_ : list
         The classes; empty if the model has a single row.
     rounds : int
@@ -35,13 +35,14 @@ class Model:
         return dict(self._plan)
 
     def decision_function(self, rows):
-        """Returns the score ⟨row, x⟩ of each row, or one column of scores per class.
+        """Returns the score of each row: the inner product with the coefficients, plus the intercept. A
+        model with classes returns one column of scores per class.
 
         Parameters
         ----------
         rows : matrix or sparse matrix
-            One column per feature, in the order of the model, without a column for the intercept.
-            Columns beyond the model's last feature are ignored.
+            The rows to predict. There is one column per feature, in the order of the model, and no column
+            for the intercept. Columns after the model's last feature are ignored.
         """
         rows = rows.tocsr() if is_sparse(rows) else matrix(rows)
         weights = self.weights_
@@ -59,7 +60,7 @@ class Model:
         Parameters
         ----------
         rows : matrix or sparse matrix
-            As for `decision_function`.
+            The rows to predict, as for `decision_function`.
         """
         scores = self.decision_function(rows)
         if self.classes_:

@@ -1,4 +1,4 @@
-"""Whole runs, and the best fixed decision in hindsight."""
+"""Plays whole runs, and finds the best fixed decision in hindsight."""
 
 import math
 import operator
@@ -21,7 +21,7 @@ _ROW = 32
 
 
 class Best(NamedTuple):
-    """The best fixed decision. No decision has a total loss below ``value - gap``.
+    """The best fixed decision. No decision of the set has a total loss below ``value - gap``.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Best(NamedTuple):
     value : float
         The total loss of the decision.
     gap : float
-        An upper bound of the distance from the smallest total loss.
+        An upper bound on ``value`` minus the smallest total loss of a decision.
     """
 
     point: np.ndarray
@@ -129,10 +129,10 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
     learner : Learner
         The learner. It continues from its current state.
     rows : matrix, sparse matrix, Stream, or a loss of your own
-        One round per row. A float64 matrix stored by rows and the data of a CSR matrix are
-        borrowed. Other types are copied once. A stream needs ``rounds``. A loss of your own is an
-        object with ``gradient(x)`` and ``value(x)``, or an iterable of such objects, one per round.
-        Every round then calls Python.
+        A matrix has one row per round. A float64 matrix stored by rows and the data of a CSR matrix are
+        borrowed, and other types are copied once. A stream needs ``rounds``. A loss of your own is an
+        object with ``gradient(x)`` and ``value(x)``, or an iterable of such objects, one per round. It
+        makes every round call Python.
     y : vector, optional
         The labels.
     loss : Loss or spec
@@ -142,7 +142,7 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
     sample_weight : vector, optional
         A factor on the loss of each row.
     rounds : int, optional
-        The number of rounds, for streams and for losses of your own. A matrix has one per row.
+        The number of rounds, for streams and for losses of your own only.
     record : bool
         Whether to record every round.
     progress : bool or callable
@@ -156,10 +156,10 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
     Raises
     ------
     Error
-        If a round can't be played. The rounds before it count.
+        If a round can't be played. The learner keeps the rounds before it.
 
-    With ``record``, every exception that ends a run, `KeyboardInterrupt` included, has an attribute
-    ``history`` with the rounds played before.
+    With ``record``, every exception that ends a run has an attribute ``history`` with the rounds played
+    before it. This includes `KeyboardInterrupt`.
     """
     if not isinstance(learner, _core.Learner):
         raise TypeError(f"learner must be a Learner, not {learner!r}")
@@ -176,7 +176,7 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
                 loss=None if loss == "linear" else loss)
         return _play_own(learner, rows, rounds, record, progress)
     if rounds is not None:
-        raise ValueError("a matrix has one round per row: leave rounds out (it is for streams and losses of your own)")
+        raise ValueError("a matrix has one round per row: leave rounds out, which is for streams and losses of your own")
     loss = as_loss(loss)
     matrix, (count, width) = _arrays.rows(rows)
     if width != learner.dim:
@@ -217,7 +217,7 @@ def _count(rounds):
 def _refuse(why, **given):
     for name, value in given.items():
         if value is not None:
-            raise ValueError(f"{why} {name}: leave it out")
+            raise ValueError(f"{why} {name}: leave {name} out")
 
 
 def _labels(y, count, loss):
@@ -315,10 +315,10 @@ def _play_own(learner, losses, rounds, record, progress):
 
 
 def best_in_hindsight(set, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, gap=1e-6):
-    """Finds the fixed decision with the smallest total loss, with a proven bound of its gap.
+    """Finds the fixed decision with the smallest total loss, with a proven bound on its error.
 
-    Warns if the search stops with a larger gap than requested. This happens if it reaches its limit of
-    steps, or if rounding errors prevent further progress.
+    The search warns if it stops with a larger gap than requested. This happens if it reaches its limit
+    of steps, or if rounding errors prevent further progress.
 
     Parameters
     ----------
@@ -368,7 +368,7 @@ def search(set, rows, y, *, loss, l2, sample_weight, gap=1e-6, intercept=False):
 
 
 def regret(history, best):
-    """Returns a lower and an upper bound of a run's regret against the best fixed decision.
+    """Returns a lower and an upper bound on a run's regret against the best fixed decision.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whole runs, and what would have been best."""
+"""Whole runs, and the best fixed decision in hindsight."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, overload

@@ -34,13 +34,14 @@ def cite(learner):
 
 
 def python_name(name):
-    """The name in Python: `gradient_bound` for `gradient-bound`, and `lambda_` for `lambda`."""
+    """The name of a parameter in Python, such as `gradient_bound` for `gradient-bound`, or `lambda_` for
+    `lambda`."""
     name = name.replace("-", "_")
     return name + "_" if keyword.iskeyword(name) else name
 
 
 def as_text(value, nested):
-    """A value in the syntax of specs. Nested specs are in parentheses."""
+    """A value in the syntax of specs, where nested specs stand in parentheses."""
     spec = getattr(value, "spec", None)
     if isinstance(spec, str):
         return f"({spec})"
@@ -57,7 +58,7 @@ def as_text(value, nested):
     if isinstance(value, (int, float)):
         return repr(value)
     if hasattr(value, "name") and hasattr(value, "dim"):
-        raise _core.Error(f"{value!r} can't be a parameter of another component: it has no spec")
+        raise _core.Error(f"{value!r} can't be a parameter of another component, because it has no spec")
     raise TypeError(f"a parameter must be a number, a string, a list or a set, not {value!r}")
 
 
@@ -85,8 +86,8 @@ def _sentence(text):
 
 
 def _documentation(entry, guarantee, documented):
-    """The docstring of an entry. `documented` maps each parameter to its type and text, or to None for
-    those of the registry."""
+    """The docstring of an entry. `documented` maps each parameter to its type and text. None means that the
+    registry has both."""
     about = {}
     for p in entry["parameters"]:
         optional = "" if p["required"] else ", optional"
@@ -108,9 +109,9 @@ def _documentation(entry, guarantee, documented):
 
 
 def make(kind, module, build, *, before=(), after=(), about=None, guarantee="Constants", instead=None):
-    """Makes a function for each entry of a kind, which calls `build(spec, *before, **after)`. `about` has
-    the type and text of parameters that the registry lacks or describes for the command line.
-    `instead(name, given)` may return an object that has no spec."""
+    """Makes a function for each entry of a kind. The function calls `build(spec, *before, **after)`. `about`
+    has the types and texts of parameters that the registry lacks, or that it describes for the command
+    line. `instead(name, given)` may return an object that no spec can describe, or None."""
     made = {}
     for entry in _core.entries(kind):
         made[python_name(entry["name"])] = _function(entry, module, build, before, after, about or {},

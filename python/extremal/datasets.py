@@ -1,4 +1,4 @@
-"""Small data sets in the package, for examples and tests."""
+"""Small data sets that are part of the package, for examples and tests."""
 
 from typing import NamedTuple
 
@@ -8,6 +8,9 @@ from . import _core
 from ._registry import python_name
 
 __all__ = ["Data", "load"]
+
+
+_TASKS = {"binary": "binary classification", "regression": "regression", "portfolio": "portfolio selection"}
 
 
 class Data(NamedTuple):
@@ -46,8 +49,8 @@ def _function(entry):
     function.__module__ = __name__
     summary = entry["summary"]
     function.__doc__ = (
-        f"{summary[0].upper()}{summary[1:]}.\n\nNotes\n-----\n{entry['rows']} rows of "
-        f"{entry['columns']} features, for {entry['task']} losses. Terms: {entry['licence']}."
+        f"{summary[0].upper()}{summary[1:]}.\n\nNotes\n-----\nThe data set has {entry['rows']} rows and "
+        f"{entry['columns']} features. Its task is {_TASKS[entry['task']]}. Its licence: {entry['licence']}."
     )
     return function
 

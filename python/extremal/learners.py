@@ -1,7 +1,8 @@
-"""Functions that make learners, one per registered learner. Each takes the set first, and its parameters
-as keywords.
+"""Functions that make learners, one per registered learner. The first argument is the set, and parameters
+are keywords.
 
-Parameters have the names that specs use, with ``_`` for ``-``; ``lambda`` is ``lambda_``.
+Parameters have the same names as in specs, except that ``_`` replaces ``-`` and ``lambda_`` replaces
+``lambda``.
 """
 
 import inspect
@@ -39,7 +40,8 @@ def from_spec(spec, set, storage="dense"):
 def default(set, loss, l2=0.0, storage="dense"):
     """Makes the default learner for a set and a loss.
 
-    It needs no horizon and no bound of the gradients, for sets and losses that have such a learner.
+    If there is a learner for the set and the loss that needs neither a horizon nor a bound on the
+    gradients, the default is such a learner.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Functions that make losses of a prediction ⟨a, x⟩ and a label, one per registered loss."""
+"""Functions that make losses, one per registered loss. A loss depends on a prediction ⟨a, x⟩ and a label."""
 
 from functools import lru_cache
 

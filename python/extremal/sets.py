@@ -31,22 +31,23 @@ def custom(oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_
     oracle : callable
         A function of a direction, a float64 array. It returns a point v of the set that minimises
         ``direction @ v``, as an array of the same length. An approximate oracle returns
-        ``(v, floor)``, where ``floor`` is a lower bound of ``direction @ v`` over the set, which
-        certificates use. If the oracle raises an exception, the learner's call raises it too and
-        changes nothing.
+        ``(v, floor)``. No point of the set has a smaller inner product with the direction than
+        ``floor``, and certificates use this bound. If the oracle raises an exception, the learner's
+        call raises it too and changes nothing.
     dim : int
         The dimension.
     diameter : float
         The ℓ2 diameter D, or an upper bound.
     norm_bound : float, optional
-        The largest ℓ2 norm of a point, or an upper bound; D by default.
+        The largest ℓ2 norm of a point, or an upper bound; the diameter D by default.
     inner_radius, strong_convexity : float, optional
-        The radius of a ball around the centre inside the set, and the constant of strong convexity,
-        if known.
+        The radius of a ball around the centre that lies inside the set, and the set's constant of
+        strong convexity. Leave them out if they are unknown.
     centre : array, optional
         The point of the set that learners start from; 0 by default.
     violation : callable, optional
-        A function of a point. It returns how far the point lies outside, relative to the set's size.
+        A function of a point. It returns how far the point lies outside the set, relative to the set's
+        size, and 0 for a point inside.
     name : str, default "custom"
         The name of the set in messages.
 
@@ -66,7 +67,7 @@ def custom(oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_
 
 
 def _composed(name, given):
-    """A composite set of which a part calls a Python function and has no spec; else None."""
+    """Makes a composite set if one of its parts calls a Python function and has no spec; else None."""
     parts = given["set"] if given.get("sets") is None else given["sets"]
     parts = parts if isinstance(parts, (list, tuple)) else [parts]
     if not any(isinstance(part, Set) and part.spec is None for part in parts):

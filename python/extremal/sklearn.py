@@ -43,34 +43,35 @@ _PARAMETERS = """
         ``gradient-bound`` is chosen for the set and the loss: "coin-ftrl" on ℓ2 balls, unless
         ``storage`` is "dense". It takes O(non-zeros) per row, or O(features) with ``l2``.
     l2 : float, default 0
-        λ of the ridge term (λ/2)‖x‖², which is added to the loss of every row. The intercept is part of x.
+        λ of the ridge term (λ/2)‖x‖², which is added to the loss of every row. Here x includes the
+        intercept.
     fit_intercept : bool, default True
-        Whether the model has an intercept. With or without one, float64 matrices stored by rows and
-        the data of CSR matrices are not copied.
+        Whether the model has an intercept. In both cases, float64 matrices stored by rows and the data
+        of CSR matrices are not copied.
     passes : int, default 5
         The number of passes that `fit` makes over the rows. `partial_fit` makes one.
     shuffle : bool, default True
         Whether `fit` shuffles the rows before each pass. `partial_fit` never does.
     regret : bool, default False
-        Whether `fit` computes ``regret_``. This solves the problem offline, which can take hundreds
-        of times as long as the fit itself.
+        Whether `fit` computes ``regret_``. It then also solves the problem offline, which can take
+        hundreds of times as long as the fit itself.
     random_state : int, RandomState instance, optional
         Determines the order of the rows in `fit`.
     storage : "auto", "dense", "lazy" or "sparse", default "auto"
         How the learner stores its decisions. If the first rows are sparse, "auto" chooses "lazy" on
         ℓ2 balls and "sparse" on ℓ1 balls and simplices. If they are dense, it chooses "lazy" on ℓ2
-        balls, provided that ``learner`` is not given. Otherwise it chooses "dense".
+        balls unless ``learner`` is given. In all other cases it chooses "dense".
 """
 
 _ATTRIBUTES = """
     regret_ : (float, float) or None
-        A lower and an upper bound of the regret of `fit`: its total loss over all passes minus that of
-        the best fixed decision{summed}.
-        None without ``regret=True``, and after `partial_fit`, which keeps no rows.
+        A lower and an upper bound on the regret of `fit`{summed}. The regret is the total loss over all
+        passes minus the total loss of the best fixed decision. The attribute is None without
+        ``regret=True``, and after `partial_fit`, which keeps no rows.
     certificate_ : {certificate}
-        The learner's own bound of its regret, computed from the gradients: ``level``, ``regret`` (an
-        upper bound), ``vacuous`` (whether the bound is too large to be informative) and
-        ``strong_convexity``. None if the learner computes no bound.
+        An upper bound on the regret that the learner itself computes from the gradients. The keys are
+        ``level``, ``regret`` (the bound), ``vacuous`` (whether the bound is too large to be
+        informative) and ``strong_convexity``. None if the learner computes no bound.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -79,7 +80,8 @@ _ATTRIBUTES = """
 
 
 def _takes_by_name(function, name):
-    """Whether the function has a keyword-only parameter of this name, as those of `extremal.sets` do."""
+    """Whether the function has a keyword-only parameter of this name, like the functions of
+    `extremal.sets`."""
     try:
         takes = inspect.signature(function).parameters.get(name)
     except ValueError:  # some functions written in C have no signature
@@ -107,8 +109,8 @@ class _Online(BaseEstimator):
             raise
 
     def _validated(self, X, *y, reset=False, **how):
-        """The arguments after scikit-learn's checks. Training rows are not searched for NaN here: the
-        learner refuses NaN itself, and a search would take as long as learning."""
+        """Returns the arguments after scikit-learn's checks. Training rows are not searched for NaN here.
+        The learner refuses NaN itself, and a search would take as long as learning."""
         if not self._is_valid(X, *y, reset=reset) or not (y or np.isfinite(X).all()):
             return validate_data(self, X, *y, reset=reset, accept_sparse="csr", dtype=np.float64,
                                  order="C", ensure_all_finite=not y, **how)
@@ -232,8 +234,8 @@ class _Online(BaseEstimator):
     def _more_rows(self, X, y, weights):
         for name, value in self._made_with.items():
             if getattr(self, name) is not value and getattr(self, name) != value:
-                raise ValueError(f"{name} has changed since the first call, which partial_fit can't follow: call "
-                                 "fit, or use a new estimator")
+                raise ValueError(f"the parameter {name} has changed since the first call of partial_fit: call fit, "
+                                 "or use a new estimator")
         self._play(X, y, weights, undo=True)
         self.regret_ = None
 
@@ -302,7 +304,7 @@ class OnlineRegressor(RegressorMixin, _Online):
         return X, floats(y)
 
     def fit(self, X, y, sample_weight=None):
-        """Fits the model anew, with ``passes`` passes over the rows. Returns the estimator.
+        """Fits the model from scratch, with ``passes`` passes over the rows. Returns the estimator.
 
         Parameters
         ----------
@@ -318,8 +320,8 @@ class OnlineRegressor(RegressorMixin, _Online):
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
-        """Learns from the rows in one pass, in their order. The result is exactly that of one call per
-        row. An exception leaves the estimator unchanged. Returns the estimator.
+        """Learns from the rows in one pass, in their order. One call per row would give exactly the same
+        result. An exception leaves the estimator unchanged. Returns the estimator.
 
         Parameters
         ----------
@@ -353,7 +355,7 @@ class OnlineRegressor(RegressorMixin, _Online):
 
     @property
     def certificate_(self):
-        """The learners' own bounds of their regret."""
+        """The upper bounds on their regret that the learners themselves compute."""
         return self._certificates()[0]
 
 
@@ -439,7 +441,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
         return labels
 
     def fit(self, X, y, sample_weight=None):
-        """Fits the model anew, with ``passes`` passes over the rows. Returns the estimator.
+        """Fits the model from scratch, with ``passes`` passes over the rows. Returns the estimator.
 
         Parameters
         ----------
@@ -457,15 +459,15 @@ class OnlineClassifier(ClassifierMixin, _Online):
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Learns from the rows in one pass, in their order. The result is exactly that of one call per
-        row. An exception leaves the estimator unchanged. Returns the estimator.
+        """Learns from the rows in one pass, in their order. One call per row would give exactly the same
+        result. An exception leaves the estimator unchanged. Returns the estimator.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         classes : array of shape (n_classes,), optional
-            All classes. Required in the first call; later calls must give the same ones, or none.
+            All classes. Required in the first call. Later calls must give the same classes, or none.
         sample_weight : array of shape (n_samples,), optional
             A factor on the loss of each row.
         """
@@ -502,8 +504,9 @@ class OnlineClassifier(ClassifierMixin, _Online):
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X):
-        """Returns the probability of each class, one column per class: 1/(1 + exp(−score)), divided by
-        the sum over the classes if there are more than two. Only for the logistic loss."""
+        """Returns the probabilities of the classes, one column per class. A probability is
+        1/(1 + exp(−score)). With more than two classes, it is divided by the sum over the classes. Only
+        for the logistic loss."""
         probabilities = expit(self._scores(X))
         if probabilities.shape[1] == 1:
             return np.hstack([1 - probabilities, probabilities])
@@ -530,6 +533,6 @@ class OnlineClassifier(ClassifierMixin, _Online):
 
     @property
     def certificate_(self):
-        """The learners' own bounds of their regret."""
+        """The upper bounds on their regret that the learners themselves compute."""
         certificates = self._certificates()
         return certificates if len(certificates) > 1 else certificates[0]

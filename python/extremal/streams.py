@@ -1,5 +1,5 @@
-"""Functions that make synthetic streams, one per registered stream. Each takes the dimension first, and
-its parameters as keywords. ``extremal.play(learner, stream, rounds=...)`` plays a stream.
+"""Functions that make synthetic streams, one per registered stream. The first argument is the dimension, and
+parameters are keywords. ``extremal.play(learner, stream, rounds=...)`` plays a stream.
 """
 
 import inspect

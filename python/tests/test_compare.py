@@ -172,7 +172,7 @@ def test_compare_tells_its_errors(tmp_path):
         ({"problem": {"set": "l2:dim=3", "loss": "linear"}}, "^problem must be a dict with one item per problem"),
         ({"learner": ["ofw", "ofw-ls"]}, "^learner must be a dict with one item per learner"),
         ({"seeds": {1, 2}}, r"^seeds: .* can't contain \{1, 2\}$"),
-        ({"learner": {"a": ex.learners.ofw}}, "^learner.a: .*; call it"),
+        ({"learner": {"a": ex.learners.ofw}}, "^learner.a: .*; call this function"),
     ]:
         with pytest.raises((ValueError, TypeError), match=match):
             ex.compare(dict(EXPERIMENT, **change), tmp_path / "out")

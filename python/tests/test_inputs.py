@@ -260,7 +260,7 @@ def test_what_has_no_use_is_refused():
     before = learner.save()
     for rows, more in [(Own(), {"l2": 1.0}), (Own(), {"y": [1.0]}), (Own(), {"loss": "squared"}),
                        (Own(), {"sample_weight": [1.0]}), (stream, {"y": [1.0]}), (stream, {"sample_weight": [1.0]})]:
-        with pytest.raises(ValueError, match="leave it out"):
+        with pytest.raises(ValueError, match="leave .* out"):
             ex.play(learner, rows, rounds=3, **more)
     with pytest.raises(ValueError, match="does not use labels"):
         ex.play(learner, ROWS, ROWS[:, 0])

@@ -183,7 +183,7 @@ def test_what_was_learnt_belongs_to_its_set():
     model = learn(OnlineClassifier(), X, y, 2)
     for change in ({"set": "l1:radius=2"}, {"learner": "gauge-ftrl"}, {"fit_intercept": False}):
         before = model.get_params()
-        refused(model.set_params(**change), f"^{[*change][0]} has changed", X, y)
+        refused(model.set_params(**change), f"^the parameter {[*change][0]} has changed", X, y)
         model.set_params(**before).partial_fit(X, y)
     copied = pickle.loads(pickle.dumps(model.set_params(set=str(model.set)))).partial_fit(X, y)
     assert_same(state(copied), state(model.partial_fit(X, y)))

@@ -1,8 +1,7 @@
-"""Writes the guide's pages about the Python package from its docstrings, as the installed package has
-them.
+"""Writes the guide's pages about the Python package, from the docstrings of the installed package.
 
-    python python/tools/make_reference.py          writes them into docs/src/python
-    python python/tools/make_reference.py --check  says which are out of date, and fails
+    python python/tools/make_reference.py          writes the pages into docs/src/python
+    python python/tools/make_reference.py --check  names pages that are out of date, and then fails
 """
 
 import ast
@@ -59,20 +58,20 @@ def items(text):
 
 
 def plain(text):
-    """Text outside of code: what Markdown would take for its own is escaped."""
+    """Text outside of code, with the special characters of Markdown escaped."""
     text = re.sub(r"([\\*\[\]<>#~|])", r"\\\1", text)
     return re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", text)  # not within words: there it is itself
 
 
 def prose(text):
-    """Text with code in backquotes, single or double. Values in quotes are code as well: their quotes
-    would be made curly."""
+    """Text with code in single or double backquotes. Values in quotes become code too, because Markdown
+    would make their quotes curly."""
     parts = re.split(r"""(``.+?``|`[^`]+`|"[\w:=.,-]+")""", " ".join(text.split()))
     return "".join(f"`{part.strip('`')}`" if part[:1] in ("`", '"') else plain(part) for part in parts)
 
 
 def paragraphs(text):
-    """Paragraphs, and examples as Python has them in its prompt."""
+    """Paragraphs and examples. An example starts with Python's prompt."""
     made = []
     for part in re.split(r"\n\s*\n", text.strip()):
         if part.startswith(">>>"):
@@ -83,7 +82,7 @@ def paragraphs(text):
 
 
 def listed(text):
-    """Parameters, attributes and the like."""
+    """A section of parameters or attributes as a list."""
     made = []
     for names, kind, about in items(text):
         code = ", ".join(f"`{name}`" for name in names.split(", "))
@@ -94,20 +93,20 @@ def listed(text):
 
 
 def returned(text):
-    """What is returned or raised: an entry with text below it, or a line alone."""
+    """A section of returned values or raised exceptions: an entry with text below it, or a single line."""
     first, _, rest = text.partition("\n")
     about = prose(rest)
     return prose(first).rstrip(".") + (f": {about}" if about else ".")
 
 
 def table(head, rows):
-    """Bars within cells are escaped, in code as well."""
+    """A table. Bars within cells are escaped, in code too."""
     lines = ["| " + " | ".join(re.sub(r"(?<!\\)\|", r"\|", cell) for cell in row) + " |" for row in rows]
     return "\n".join([f"| {' | '.join(head)} |", "|---" * len(head) + "|", *lines])
 
 
 def facts(parts, more):
-    """What is known of something in the registry: its notes, each of which has a label."""
+    """The notes of a registered component as a table. Each note has a label."""
     notes = [note.partition(": ") for note in re.split(r"\n\s*\n", parts["Notes"])]
     rows = [(label.lower(), prose(text.removesuffix("."))) for label, _, text in notes]
     rows.append(("reference", prose(parts["References"])))
@@ -115,7 +114,7 @@ def facts(parts, more):
 
 
 def documentation(thing, more=None):
-    """A docstring as Markdown. `more` has further rows for the facts of what is in the registry."""
+    """A docstring as Markdown. For registered components, `more` has further rows for the table of notes."""
     made, parts = [], sections(inspect.getdoc(thing) or "")
     if more:
         made.append(facts(dict(parts), more))
@@ -134,7 +133,7 @@ def documentation(thing, more=None):
     return "\n\n".join(part for part in made if part)
 
 
-# Signatures: what can be called is asked of the package, types are asked of its stubs
+# Signatures: the arguments come from the package, and their types from its stubs
 
 
 class Stubs(dict):
@@ -161,7 +160,7 @@ def words(node):
 
 
 def signature(name, thing, stub):
-    """With the types of parameters where the docstring does not tell them."""
+    """A signature. It has the types of parameters unless the docstring describes the parameters."""
     told = any(title == "Parameters" for title, _ in sections(inspect.getdoc(thing) or ""))
     kinds = {}
     if isinstance(stub, ast.FunctionDef) and not told:
@@ -192,16 +191,16 @@ def function(name, thing, stub, level="##", more=None):
 
 
 def class_(name, thing, stubs):
-    """A class: what it is, its properties in a table, its methods, as the stub orders them. Those that
-    it has from elsewhere (from dict, from scikit-learn) are not shown."""
+    """A class: its docstring, its properties in a table, and its methods in the order of the stub. Inherited
+    methods, for example those of dict, are not shown."""
     made = [f"## `{name}`"]
-    # neither what is never made by hand, nor what only the package makes
+    # no signature for classes that only the package itself instantiates
     if not issubclass(thing, (tuple, dict, BaseException, extremal.Model)):
         stub = stubs.get(f"{name}.__new__") or stubs.get(f"{name}.__init__")
         made.append(re.sub(r"\) -> .*", ")", signature(name, thing, stub)))
     made.append(documentation(thing))
     if issubclass(thing, Exception):
-        made.append(f"It is a `{thing.__base__.__name__}`.")
+        made.append(f"The exception is a subclass of `{thing.__base__.__name__}`.")
     documented = {n for title, text in sections(inspect.getdoc(thing)) if title == "Attributes"
                   for n, _, _ in items(text)}
     properties, methods = [], []
@@ -235,7 +234,7 @@ def whole(names, stubs):
 
 
 def registered(module):
-    """Every function of a module that is made from the registry; its classes are on their own page."""
+    """The functions of a module that is made from the registry. Its classes are on a page of their own."""
     source, stubs, made = importlib.import_module(f"extremal.{module}"), Stubs(module), []
     names = {python_name(entry["name"]): entry["name"] for entry in _core.entries(module)} \
         if module not in ("theory", "datasets") else {}
@@ -258,7 +257,7 @@ def page(title, about, parts):
 
 
 def core():
-    """The stubs of everything that is not made from the registry, together."""
+    """The stubs of all modules that are not made from the registry."""
     return {name: node for module in ("_core", "_history", "_model", "_play", "_compare", "_registry", "sklearn")
             for name, node in Stubs(module).items()}
 
@@ -266,27 +265,27 @@ def core():
 PAGES = {
     "play": ("Runs and experiments", ["play", "best_in_hindsight", "regret", "History", "Best", "compare",
                                       "Comparison"],
-             "Whole runs are played inside the library, without Python in between."),
+             "`play` plays whole runs in compiled code, and `compare` runs experiments."),
     "objects": ("Learner, Set, Loss, Stream", ["Learner", "Set", "Loss", "Stream"],
-                "What the functions in [`learners`](learners.md), [`sets`](sets.md), [`losses`](losses.md) and "
-                "[`streams`](streams.md) make. Learners, sets and losses can be pickled and copied, where no function of "
-                "yours is in them."),
+                "The functions in [`learners`](learners.md), [`sets`](sets.md), [`losses`](losses.md) and "
+                "[`streams`](streams.md) make these objects. Learners, sets and losses can be pickled and copied, unless "
+                "they call a Python function of yours."),
     "models": ("Models, papers, errors", ["load", "Model", "cite", "Error"],
-               "What the program has saved, what to cite, and what may be raised."),
+               "Model files that the program wrote, the papers to cite, and the package's exception."),
     "sklearn": ("Estimators for scikit-learn", ["OnlineClassifier", "OnlineRegressor"],
-                "`extremal.OnlineClassifier` and `extremal.OnlineRegressor` have the methods of every estimator "
-                "besides: `get_params`, `set_params`, `score` and the rest. They need scikit-learn."),
+                "`extremal.OnlineClassifier` and `extremal.OnlineRegressor` also have the methods of every "
+                "estimator, such as `get_params`, `set_params` and `score`. They need the package scikit-learn."),
 }
 
 REGISTERED = {
-    "learners": ("Learners in Python", "What `extremal.learners` has. [Choosing a learner](../choosing-a-learner.md) says which one "
-                 "to take."),
-    "sets": ("Sets in Python", "What `extremal.sets` has. [Choosing a set](../choosing-a-set.md) says which one to take."),
-    "losses": ("Losses in Python", "What `extremal.losses` has. [Choosing a loss](../choosing-a-loss.md) says which one to take. "
-               "Wherever a loss is asked for, its spec will do."),
-    "streams": ("Streams in Python", "What `extremal.streams` has."),
-    "theory": ("The theorems' bounds", "What `extremal.theory` has."),
-    "datasets": ("Data sets", "What `extremal.datasets` has."),
+    "learners": ("Learners in Python", "The functions of `extremal.learners`. [Choosing a learner](../choosing-a-learner.md) helps you "
+                 "to choose one."),
+    "sets": ("Sets in Python", "The functions of `extremal.sets`. [Choosing a set](../choosing-a-set.md) helps you to choose one."),
+    "losses": ("Losses in Python", "The functions of `extremal.losses`. [Choosing a loss](../choosing-a-loss.md) helps you to choose "
+               "one. Every function that expects a loss also accepts the loss's spec."),
+    "streams": ("Streams in Python", "The functions of `extremal.streams`."),
+    "theory": ("The theorems' bounds", "The functions of `extremal.theory`."),
+    "datasets": ("Data sets", "The functions of `extremal.datasets`."),
 }
 
 
@@ -299,8 +298,8 @@ def index():
     for name in REGISTERED:
         module = importlib.import_module(f"extremal.{name}")
         rows.append((f"[`{name}`]({name}.md)", summary(module)))
-    return page("Python", "Everything that `import extremal` brings. [Python](../python.md) in the first part of the guide "
-                "shows how it is used.", [table(["in `extremal`", ""], rows)])
+    return page("Python", "Everything in the package `extremal`. [Python](../python.md) in the first part of the guide "
+                "shows how to use it.", [table(["in `extremal`", ""], rows)])
 
 
 def summary(thing):

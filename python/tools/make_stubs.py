@@ -1,7 +1,7 @@
 """Writes the type stubs of the modules that are made from the registry.
 
-    python python/tools/make_stubs.py          writes them into python/extremal
-    python python/tools/make_stubs.py --check  says which are out of date, and fails
+    python python/tools/make_stubs.py          writes the stubs into python/extremal
+    python python/tools/make_stubs.py --check  names stubs that are out of date, and then fails
 """
 
 import keyword
@@ -38,7 +38,7 @@ def entries(kind_, before, after, result):
 
 
 def imports(body):
-    """What the body names, in the usual order."""
+    """The imports of the names that the body uses, in the usual order."""
     found = set(re.findall(r"\w+", body))
     lines = []
     for source, names in IMPORTS:

@@ -190,10 +190,8 @@ impl Demo {
 impl Compare {
     pub fn run(&self) -> anyhow::Result<ExitCode> {
         let path = &self.experiment;
-        let text = std::fs::read_to_string(path).map_err(|why| Error::Read {
-            path: path.clone(),
-            why: why.to_string(),
-        })?;
+        let text = std::fs::read_to_string(path);
+        let text = text.map_err(Error::file(path, "can't be read"))?;
         let prepared = Prepared::new(Experiment::parse(&text, path)?)?;
         if self.check {
             let (cells, rounds) = prepared.size();

@@ -1,17 +1,18 @@
-//! The papers behind the learners, as BibTeX.
+//! The papers that the learners come from, as BibTeX records.
 
 use extremal::learner::LearnerSpec;
 use extremal::references;
 
 use crate::{Error, Result};
 
-/// The papers behind the learner of this name. BibTeX ignores the line before the records.
+/// The papers that the learner with this name comes from, as BibTeX records. They follow a comment
+/// line, which BibTeX ignores.
 pub fn learner(name: &str) -> Result<String> {
     let mut entries = LearnerSpec::ENTRIES.iter();
     let Some(entry) = entries.find(|entry| entry.name == name) else {
         let names: Vec<_> = LearnerSpec::ENTRIES.iter().map(|e| e.name).collect();
         return Err(Error::Usage(format!(
-            "there is no learner `{name}`; there are {}",
+            "there is no learner `{name}`; the learners are {}",
             names.join(", ")
         )));
     };
@@ -21,7 +22,8 @@ pub fn learner(name: &str) -> Result<String> {
     Ok(format!("{heading}\n\n{}\n", records.join("\n\n")))
 }
 
-/// All papers, each once, with the learners that are based on it.
+/// All papers as BibTeX records. A comment line before each record names the learners that come from
+/// the paper.
 pub fn all() -> String {
     let records = references::records().map(|(key, record)| {
         let learners = LearnerSpec::ENTRIES.iter();
@@ -30,30 +32,4 @@ pub fn all() -> String {
         format!("% {}\n{record}\n", learners.join(", "))
     });
     records.collect::<Vec<_>>().join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_learner_has_something_to_cite_and_all_holds_it() {
-        let all = all();
-        for entry in LearnerSpec::ENTRIES {
-            let text = learner(entry.name).unwrap();
-            assert_eq!(text.matches('@').count(), entry.citations.len());
-            for record in text.split("\n\n").skip(1) {
-                assert!(all.contains(record.trim()), "{record}");
-            }
-        }
-    }
-
-    #[test]
-    fn an_unknown_learner_is_an_error_that_names_those_there_are() {
-        let error = learner("nobody").unwrap_err();
-        assert!(error.is_usage());
-        for entry in LearnerSpec::ENTRIES {
-            assert!(error.to_string().contains(entry.name));
-        }
-    }
 }

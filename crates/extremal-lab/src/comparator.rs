@@ -1,86 +1,118 @@
-//! The best fixed decision in hindsight, with a certificate, on streams that can be replayed.
+//! The best fixed decision in hindsight, with a certified interval for its total loss. The stream is
+//! replayed for it, so that its rounds must not depend on the decisions.
 
-use extremal::hindsight::{Options, solve};
-use extremal::stream::{Round, Stream};
+use extremal::hindsight::{self, Options, solve};
+use extremal::stream::Stream;
 use extremal_learn::Losses;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Context, Error, Result};
-use crate::experiment::Problem;
+use crate::error::{Context, Result};
+use crate::experiment::{Problem, Stop, next_round};
+use crate::results::Level;
 
-/// An interval that contains the least total loss of a fixed decision.
+/// An interval that contains the total loss of the best fixed decision.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Best {
-    /// The total of a feasible decision.
+    /// The total loss of a feasible decision.
     pub value: f64,
-    /// A lower bound on all totals.
+    /// A lower bound on the totals of all feasible decisions.
     pub floor: f64,
 }
 
-/// A stream that is replayed without a learner, and the losses of its rounds so far.
-struct Replay {
+impl Best {
+    /// An interval that contains the regret of a learner, and how it is known. The learner's total
+    /// loss is known up to `rounding`. `certificate` is an upper bound on the regret, computed from
+    /// the gradients. `least` is the least total that the losses allow. The error names numbers that
+    /// contradict each other.
+    pub fn regret(
+        self,
+        (total, rounding): (f64, f64),
+        certificate: f64,
+        least: f64,
+    ) -> Result<(f64, f64, Level), String> {
+        let Self { value, floor } = self;
+        let (lower, upper) = (
+            total - rounding - value,
+            total + rounding - floor.max(least),
+        );
+        let (upper, level) = match certificate < upper {
+            true => (certificate, Level::Certificate),
+            false => (upper, Level::Interval),
+        };
+        let wrong = if value < least {
+            format!("the best total is below {least}, the least that the losses allow")
+        } else if lower > total - least {
+            format!("the regret {lower} is above the total loss")
+        } else if lower <= upper {
+            return Ok((lower, upper, level));
+        } else {
+            format!("the regret is at least {lower} and at most {upper}")
+        };
+        Err(format!(
+            "{wrong} (total loss {total}, best total between {floor} and {value}, certificate {certificate})"
+        ))
+    }
+}
+
+/// A stream that is replayed without a learner, and the losses of the rounds replayed so far.
+struct Replay<'a> {
+    problem: &'a Problem,
+    seed: u64,
     stream: Box<dyn Stream>,
-    kept: Losses,
+    losses: Losses,
     played: u64,
 }
 
-impl Replay {
-    fn new(problem: &Problem, seed: u64, kept: Losses) -> extremal::Result<Self> {
+impl<'a> Replay<'a> {
+    fn new(problem: &'a Problem, seed: u64, losses: extremal::Result<Losses>) -> Result<Self> {
+        let here = || place(problem, seed);
         Ok(Self {
-            stream: problem.stream(seed)?,
-            kept,
+            problem,
+            seed,
+            stream: problem.stream(seed).context(here)?,
+            losses: losses.context(here)?,
             played: 0,
         })
     }
 
-    /// Replays rounds up to this one.
-    fn play_to(
-        &mut self,
-        round: u64,
-        problem: &Problem,
-        seed: u64,
-        stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Result<()> {
-        let here = || place(problem, seed);
-        let nowhere = vec![0.0; problem.set.dim()];
+    /// Replays the stream up to this round.
+    fn play_to(&mut self, round: u64, stopped: Stop<'_>) -> Result<()> {
+        let here = || place(self.problem, self.seed);
+        let origin = vec![0.0; self.problem.set.dim()];
         while self.played < round {
-            if stopped() {
-                return Err(Error::Stopped);
-            }
-            let Some(next) = self.stream.next(&nowhere).context(here)? else {
-                return Err(Error::Unsupported(format!(
-                    "{}: the stream ends before round {round}",
-                    problem.name
-                )));
-            };
-            let Round { row, label, weight } = next;
-            self.kept.push(row, label, weight).context(here)?;
+            let next = next_round(&mut *self.stream, &origin, stopped, here)?;
+            let pushed = self.losses.push(next.row, next.label, next.weight);
+            pushed.context(here)?;
             self.played += 1;
         }
         Ok(())
     }
+
+    fn solve(&self, options: &Options) -> Result<hindsight::Best> {
+        let found = solve(self.losses.total(), &*self.problem.set, options);
+        found.context(|| place(self.problem, self.seed))
+    }
 }
 
+/// The description of a search in error messages.
 fn place(problem: &Problem, seed: u64) -> String {
     format!("{}, comparator, seed {seed}", problem.name)
 }
 
-/// If an interval from statistics is wider than this, relative to the value, the statistics have lost
-/// their digits to columns that cancel. Then the rounds are kept instead.
-const LOST: f64 = 1e-6;
+/// The widest accepted interval, relative to the value. Squared losses are first kept as sums of
+/// products of columns. If columns nearly cancel, rounding makes the interval wider than this, and the
+/// search is repeated with the rounds themselves.
+const WIDEST: f64 = 1e-6;
 
 /// The best fixed decision after each of the increasing numbers of rounds.
 pub(crate) fn best_fixed(
     problem: &Problem,
     seed: u64,
     rounds: &[u64],
-    stopped: &(dyn Fn() -> bool + Sync),
+    stopped: Stop<'_>,
 ) -> Result<Vec<Best>> {
-    let here = || place(problem, seed);
     let (dim, objective) = (problem.set.dim(), &problem.objective);
-    let kept = Losses::new(dim, objective).context(here)?;
-    let mut replay = Replay::new(problem, seed, kept).context(here)?;
-    // Each search starts where the last one ended.
+    let mut replay = Replay::new(problem, seed, Losses::new(dim, objective))?;
     let mut options = Options {
         relative_gap: 1e-12,
         absolute_gap: 1e-6,
@@ -88,27 +120,23 @@ pub(crate) fn best_fixed(
     };
     let mut all = Vec::with_capacity(rounds.len());
     for &t in rounds {
-        replay.play_to(t, problem, seed, stopped)?;
-        let mut best = solve(replay.kept.total(), &*problem.set, &options).context(here)?;
-        let wide = best.gap() > options.absolute_gap.max(LOST * best.value.abs());
-        if wide && replay.kept.are_squares() {
-            let kept = Losses::rows(dim, objective).context(here)?;
-            replay = Replay::new(problem, seed, kept).context(here)?;
-            replay.play_to(t, problem, seed, stopped)?;
-            let other = solve(replay.kept.total(), &*problem.set, &options).context(here)?;
+        replay.play_to(t, stopped)?;
+        let mut best = replay.solve(&options)?;
+        let wide = best.gap() > options.absolute_gap.max(WIDEST * best.value.abs());
+        if wide && replay.losses.are_squares() {
+            replay = Replay::new(problem, seed, Losses::rows(dim, objective))?;
+            replay.play_to(t, stopped)?;
+            let other = replay.solve(&options)?;
             // Both intervals are valid.
             let floor = best.floor.max(other.floor);
-            best = if other.value <= best.value {
-                other
-            } else {
-                best
-            };
+            if other.value <= best.value {
+                best = other;
+            }
             best.floor = floor;
         }
-        all.push(Best {
-            value: best.value,
-            floor: best.floor,
-        });
+        let (value, floor) = (best.value, best.floor);
+        all.push(Best { value, floor });
+        // The next search starts from this decision.
         options.start = Some(best.x);
     }
     Ok(all)
@@ -131,6 +159,49 @@ mod tests {
 
     fn found(problem: &Problem, seed: u64, rounds: &[u64]) -> Vec<Best> {
         best_fixed(problem, seed, rounds, &|| false).unwrap()
+    }
+
+    #[test]
+    fn numbers_that_contradict_each_other_are_an_error() {
+        let best = |value, floor| Best { value, floor };
+        let ok =
+            |total, best: Best, certificate, least| best.regret((total, 0.0), certificate, least);
+        assert_eq!(
+            ok(10.0, best(3.0, 2.5), 100.0, 0.0),
+            Ok((7.0, 7.5, Level::Interval))
+        );
+        assert_eq!(
+            ok(10.0, best(3.0, 2.5), 7.2, 0.0),
+            Ok((7.0, 7.2, Level::Certificate))
+        );
+        // no total is below the least that the losses allow, whatever the search found
+        assert_eq!(
+            ok(10.0, best(3.0, -1.0), 100.0, 0.0),
+            Ok((7.0, 10.0, Level::Interval))
+        );
+        assert_eq!(
+            ok(-3.0, best(-5.0, -5.5), 100.0, f64::NEG_INFINITY),
+            Ok((2.0, 2.5, Level::Interval))
+        );
+        for (total, best, certificate, words) in [
+            (
+                10.0,
+                best(3.0, 2.5),
+                7.0 - 1e-12,
+                "at least 7 and at most 6.99",
+            ),
+            (10.0, best(3.0, 4.0), 100.0, "at least 7 and at most 6 "),
+            // a regret of 12 for a learner that lost 10 in all
+            (10.0, best(-2.0, -3.0), 100.0, "below 0"),
+            (10.0, best(f64::NAN, 2.0), 100.0, "at least NaN"),
+        ] {
+            let error = ok(total, best, certificate, 0.0).unwrap_err();
+            assert!(error.contains(words), "{error}");
+            assert!(
+                error.contains("total loss 10, best total between"),
+                "{error}"
+            );
+        }
     }
 
     #[test]
@@ -191,11 +262,11 @@ mod tests {
         let mut prepared = crate::experiment::Prepared::new(experiment).unwrap();
         let problem = prepared.problems.remove(0);
         // the statistics alone know nothing
-        let kept = Losses::new(problem.set.dim(), &problem.objective).unwrap();
-        assert!(kept.are_squares());
-        let mut replay = Replay::new(&problem, 0, kept).unwrap();
-        replay.play_to(300, &problem, 0, &|| false).unwrap();
-        let wide = solve(replay.kept.total(), &*problem.set, &Options::default()).unwrap();
+        let losses = Losses::new(problem.set.dim(), &problem.objective);
+        let mut replay = Replay::new(&problem, 0, losses).unwrap();
+        assert!(replay.losses.are_squares());
+        replay.play_to(300, &|| false).unwrap();
+        let wide = replay.solve(&Options::default()).unwrap();
         assert!(wide.gap() > 1.0, "{wide:?}");
         let best = found(&problem, 0, &[100, 300]);
         std::fs::remove_file(&file).unwrap();

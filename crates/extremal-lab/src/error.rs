@@ -1,4 +1,7 @@
-use std::path::PathBuf;
+//! The lab's errors.
+
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// An error of an experiment or its files.
 #[derive(Debug, thiserror::Error)]
@@ -7,18 +10,10 @@ pub enum Error {
     /// An error of the library.
     #[error("{context}: {why}")]
     Library {
-        /// The run.
+        /// The run or the problem in which it occurred.
         context: String,
         /// The library's error.
         why: extremal::Error,
-    },
-    /// A file or directory that can't be written.
-    #[error("can't write {}: {why}; give a directory that can be written to", path.display())]
-    Write {
-        /// The path.
-        path: PathBuf,
-        /// The system's error.
-        why: std::io::Error,
     },
     /// An invalid line of an experiment's file.
     #[error("{}:{line}: {what}", path.display())]
@@ -38,23 +33,15 @@ pub enum Error {
         /// What is missing, and how to write it.
         what: &'static str,
     },
-    /// A file of an experiment that can't be read.
-    #[error("can't read {}: {why}", path.display())]
-    Read {
-        /// The path.
-        path: PathBuf,
-        /// The reason.
-        why: String,
-    },
-    /// An error in the examples.
+    /// An error in a file, or in the examples that it holds.
     #[error(transparent)]
     Data(#[from] extremal_data::Error),
-    /// Numbers that contradict each other: a defect of the program.
+    /// Computed numbers contradict each other, which is a defect of the program.
     #[error("internal error: {place}: {what}. This is a defect of the program: please report it")]
     Contradiction {
         /// The run.
         place: String,
-        /// The numbers.
+        /// The numbers that contradict each other.
         what: String,
     },
     /// An invalid call, such as contradictory arguments.
@@ -69,12 +56,18 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the call is wrong, rather than the input.
+    /// Turns an error of the operating system into an error about a file. `what` says what failed.
+    pub fn file(path: &Path, what: &'static str) -> impl Fn(io::Error) -> Self {
+        let error = extremal_data::Error::file(path, what);
+        move |why| error(why).into()
+    }
+
+    /// Whether the arguments are wrong, and not the content of a file.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Usage(_))
     }
 
-    /// Whether the computation failed, rather than the input being wrong.
+    /// Whether a computation failed although the input is valid.
     pub fn is_numerical(&self) -> bool {
         match self {
             Self::Library { why, .. } => why.is_numerical(),
@@ -84,10 +77,10 @@ impl Error {
     }
 }
 
-/// The lab's result.
+/// A result with this crate's [`enum@Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Adds the place to a library error.
+/// Adds a description of the place to an error of the library.
 pub(crate) trait Context<T> {
     fn context(self, context: impl FnOnce() -> String) -> Result<T>;
 }

@@ -1,20 +1,20 @@
-//! Growth exponents, measured across horizons.
+//! Exponents of growth, fitted to the regret of runs with different horizons T.
 
-/// a in regret ≈ k·T^a, with its 95 % interval over seeds.
+/// A measured exponent: a in regret ≈ k·T^a, with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exponent {
-    /// The slope of log(mean regret) on log T.
+    /// The slope of log(mean regret over the seeds) against log T.
     pub value: f64,
-    /// Both ends of the interval; `None` with one seed.
+    /// The lower and the upper end of the interval. `None` if there is only one seed.
     pub interval: Option<(f64, f64)>,
 }
 
-/// The reason for a missing exponent.
+/// The reason why an exponent can't be fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unfitted {
-    /// The longer half of the horizons is a single one.
+    /// The longer half of the horizons contains only one horizon.
     OneHorizon,
-    /// A run's regret is 0 or less: it has no logarithm.
+    /// The regret of a run is 0 or less, and has no logarithm.
     NotPositive,
 }
 
@@ -27,7 +27,7 @@ impl std::fmt::Display for Unfitted {
     }
 }
 
-/// The least-squares slope of y on x; `None` with fewer than two distinct x.
+/// The slope of the least-squares line through points (x, y). `None` for fewer than two distinct x.
 pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let n = points.len() as f64;
     let (sx, sy) = points
@@ -42,9 +42,10 @@ pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     (points.len() >= 2 && xx > 0.0).then(|| xy / xx)
 }
 
-/// The exponent over the longer half of the horizons, from every run's regret at each of them, with
-/// the seeds in the same order. The interval is the jackknife's: each seed is left out in turn at all
-/// horizons, since runs of one seed share their stream and are not independent.
+/// Fits the exponent over the longer half of the horizons. For each horizon, `regrets` has the horizon
+/// and the regrets of its runs, in the same order of seeds. The interval comes from the jackknife: each
+/// seed in turn is left out at all horizons. Runs of one seed share their stream, and are not
+/// independent of each other.
 pub fn exponent(regrets: &[(f64, Vec<f64>)]) -> Result<Exponent, Unfitted> {
     let upper = &regrets[regrets.len() / 2..];
     let positive = |runs: &Vec<f64>| !runs.is_empty() && runs.iter().all(|r| *r > 0.0);
@@ -83,20 +84,20 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The standard error of the mean; `None` for fewer than two values.
+/// The standard error of the mean. `None` for fewer than two values.
 pub(crate) fn standard_error(values: &[f64]) -> Option<f64> {
     let (n, middle) = (values.len() as f64, mean(values));
     let squares: f64 = values.iter().map(|v| (v - middle) * (v - middle)).sum();
     (values.len() >= 2).then(|| (squares / (n - 1.0) / n).sqrt())
 }
 
-/// The 97.5 % point of Student's law with that many degrees of freedom.
+/// The 97.5 % quantile of Student's t distribution with this many degrees of freedom.
 fn student(freedom: usize) -> f64 {
     const FIRST: [f64; 10] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
     ];
     let n = freedom as f64;
-    // Beyond the table, Cornish and Fisher's expansion has three correct digits.
+    // Beyond the table, the Cornish–Fisher expansion has three correct digits.
     let z: f64 = 1.959_964;
     FIRST.get(freedom.wrapping_sub(1)).copied().unwrap_or(
         z + (z.powi(3) + z) / (4.0 * n)

@@ -1,8 +1,8 @@
-//! Numbers, exponents and times as text.
+//! Formats numbers, exponents and times as text.
 
 pub use extremal_learn::format::{count, decimals, interval, significant};
 
-/// 2.3e-7 seconds → `230 ns`.
+/// A time with its unit: 2.3e-7 seconds as `230 ns`.
 pub fn duration(seconds: f64) -> String {
     let (value, unit) = match seconds {
         s if s < 1e-6 => (s * 1e9, "ns"),
@@ -13,7 +13,7 @@ pub fn duration(seconds: f64) -> String {
     format!("{value:.*} {unit}", if value < 10.0 { 1 } else { 0 })
 }
 
-/// The exponent of a theorem: `3/4`, `2/3`, `1/2`, `log T`.
+/// The exponent of T in a theorem: `3/4`, `2/3`, `1/2`, or `log T` for 0.
 pub fn exponent(a: f64) -> String {
     for (value, text) in [(0.75, "3/4"), (2.0 / 3.0, "2/3"), (0.5, "1/2")] {
         if (a - value).abs() < 1e-12 {
@@ -27,7 +27,7 @@ pub fn exponent(a: f64) -> String {
     }
 }
 
-/// A violation: `none`, its size, or `—` if it is unknown.
+/// A violation of a set: its size, `none` for 0, or `—` if it was not measured.
 pub fn violation(x: Option<f64>) -> String {
     match x {
         Some(0.0) => "none".into(),
@@ -36,13 +36,14 @@ pub fn violation(x: Option<f64>) -> String {
     }
 }
 
-/// An optional measured exponent: `0.67`, or `—`.
+/// A measured exponent: `0.67`, or `—` if there is none.
 pub fn measured(a: Option<f64>) -> String {
     // `decimals` avoids −0.00.
     a.map_or("—".into(), |a| decimals(a, 2))
 }
 
-/// A measured exponent with its interval: `0.67 ±0.02`, or `0.67 [0.60, 0.68]` if that is not symmetric.
+/// A measured exponent with its interval: `0.67 ±0.02`, or `0.67 [0.60, 0.68]` if the interval is not
+/// symmetric.
 pub fn fitted(a: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     let (Some(middle), Some(low), Some(high)) = (a, low, high) else {
         return measured(a);
@@ -55,39 +56,11 @@ pub fn fitted(a: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// The names as a list in words: `a`, `a and b`, `a, b and c`.
 pub fn listed(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [one] => (*one).into(),
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_have_units() {
-        assert_eq!(duration(2.3e-7), "230 ns");
-        assert_eq!(duration(1.26e-6), "1.3 µs");
-        assert_eq!(duration(0.0421), "42 ms");
-        assert_eq!(duration(12.4), "12 s");
-    }
-
-    #[test]
-    fn exponents_are_fractions_where_theorems_have_them() {
-        assert_eq!(exponent(2.0 / 3.0), "2/3");
-        assert_eq!(exponent(0.0), "log T");
-        assert_eq!(exponent(0.8), "0.80");
-        assert_eq!(measured(Some(-0.001)), "0.00");
-        assert_eq!(fitted(Some(0.5), Some(0.4), Some(0.6)), "0.50 ±0.10");
-        assert_eq!(
-            fitted(Some(0.66), Some(0.5), Some(0.68)),
-            "0.66 [0.50, 0.68]"
-        );
-        assert_eq!(fitted(None, None, None), "—");
-        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
     }
 }

@@ -1,4 +1,5 @@
-//! Experiments with projection-free learners: runs over horizons and seeds, tables and reports.
+//! Experiments with projection-free learners: runs for several horizons and seeds, tables, and a
+//! report as an HTML page.
 
 pub mod cite;
 mod comparator;

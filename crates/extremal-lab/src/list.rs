@@ -1,4 +1,4 @@
-//! All sets, losses, learners, streams and data sets, as text for the terminal.
+//! Descriptions of all sets, losses, learners, streams and data sets, for the terminal.
 
 use extremal::learner::LearnerSpec;
 use extremal::loss::LossSpec;
@@ -9,7 +9,7 @@ use extremal::stream::StreamSpec;
 use crate::rows::{Dataset, datasets};
 use crate::table::{Paint, wrap};
 
-/// A kind of component.
+/// A kind of components that `extremal list` shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Constraint sets.
@@ -20,12 +20,12 @@ pub enum Kind {
     Learners,
     /// Synthetic streams.
     Streams,
-    /// Data sets that are part of the program.
+    /// Data sets that are built into the program.
     Data,
 }
 
 impl Kind {
-    /// All kinds, in the order shown.
+    /// All kinds, in the order in which they are shown.
     pub const ALL: [Self; 5] = [
         Self::Sets,
         Self::Losses,
@@ -54,7 +54,7 @@ impl Kind {
         }
     }
 
-    /// The label of an entry's `guarantee`, which is a theorem about regret for learners alone.
+    /// The label of an entry's `guarantee`: a bound on the regret for learners, constants for others.
     fn guarantee_label(self) -> &'static str {
         match self {
             Self::Learners => "regret",
@@ -63,11 +63,13 @@ impl Kind {
     }
 }
 
+/// The largest number of characters in a line.
 const WIDTH: usize = 98;
-/// The column of the values.
+/// The column in which values start.
 const COLUMN: usize = 24;
 
-/// The entries of these kinds. A key is written `key=default`, or `key=` if it has no default.
+/// Describes all components of these kinds. A parameter is shown as `key=default`, or as `key=` if it
+/// has no default.
 pub fn render(kinds: &[Kind], paint: Paint) -> String {
     let blocks = kinds.iter().map(|kind| {
         let entries = kind.entries().iter();

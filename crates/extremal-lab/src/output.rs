@@ -1,4 +1,4 @@
-//! The directory of an experiment's results. A file of results appears whole or not at all.
+//! The directory of an experiment's results. Each file of results is either complete or absent.
 
 use std::fs;
 use std::io::Write;
@@ -6,17 +6,20 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// The folder of finished runs.
+/// The folder that keeps finished runs.
 pub(crate) const CELLS: &str = "cells";
 
-/// A lock on a directory: no other experiment runs in it. The system releases the lock when the
-/// program ends, however it ends.
+/// What failed, in errors about files.
+const UNWRITABLE: &str = "can't be written";
+
+/// A lock on a directory, so that no other experiment runs in it. The operating system releases the
+/// lock when the program ends, even after a crash.
 #[derive(Debug)]
 pub struct Claim {
     _lock: fs::File,
 }
 
-/// A writable directory.
+/// A directory that has been checked to be writable.
 #[derive(Debug)]
 pub struct Output {
     directory: PathBuf,
@@ -24,27 +27,27 @@ pub struct Output {
 
 impl Output {
     /// Creates the directory if it does not exist, and checks that files can be written to it, so
-    /// that an error comes before the runs.
+    /// that an error is found before the first run.
     pub fn open(directory: &Path) -> Result<Self> {
-        fs::create_dir_all(directory).map_err(failed(directory))?;
-        extremal_data::check_writable(&directory.join("trial")).map_err(unwritten(directory))?;
+        fs::create_dir_all(directory).map_err(Error::file(directory, UNWRITABLE))?;
+        extremal_data::check_writable(&directory.join("trial")).map_err(unwritable(directory))?;
         Ok(Self {
             directory: directory.into(),
         })
     }
 
-    /// Keeps other experiments out of the directory as long as the claim lives.
+    /// Locks the directory until the claim is dropped.
     pub fn claim(&self) -> Result<Claim> {
         let cells = self.directory.join(CELLS);
         let path = cells.join("lock");
-        fs::create_dir_all(&cells).map_err(failed(&path))?;
-        let file = fs::File::create(&path).map_err(failed(&path))?;
+        fs::create_dir_all(&cells).map_err(Error::file(&path, UNWRITABLE))?;
+        let file = fs::File::create(&path).map_err(Error::file(&path, UNWRITABLE))?;
         match file.try_lock() {
             Err(fs::TryLockError::WouldBlock) => Err(Error::Usage(format!(
-                "another run goes on in {}; wait for it, or give another --out",
+                "another experiment is running in {}; wait until it ends, or give another --out",
                 self.directory.display()
             ))),
-            // On a file system without locks, several runs may share a directory.
+            // A file system without locks can't keep other experiments out.
             Ok(()) | Err(fs::TryLockError::Error(_)) => Ok(Claim { _lock: file }),
         }
     }
@@ -63,37 +66,32 @@ impl Output {
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<PathBuf> {
         let path = self.prepare(name)?;
         extremal_data::replace(&path, |file| file.write_all(content.as_ref()))
-            .map_err(unwritten(&path))?;
+            .map_err(unwritable(&path))?;
         Ok(path)
     }
 
-    /// Writes a file that can be computed again if it is damaged. It is neither synced nor renamed:
-    /// there are thousands of them, and waiting for the disk would take longer than the runs.
+    /// Writes a file whose content can be computed again if the file is damaged. It is written without
+    /// a temporary file and without syncing. There may be thousands of such files, and waiting for the
+    /// disk would take longer than the runs.
     pub fn cache(&self, name: &str, content: &str) -> Result<()> {
         let path = self.prepare(name)?;
-        fs::write(&path, content).map_err(failed(&path))
+        fs::write(&path, content).map_err(Error::file(&path, UNWRITABLE))
     }
 
-    /// The path of a file, whose folder is created if it does not exist.
+    /// The path of a file. Its folder is created if it does not exist.
     fn prepare(&self, name: &str) -> Result<PathBuf> {
         let path = self.directory.join(name);
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(failed(&path))?;
+            fs::create_dir_all(folder).map_err(Error::file(&path, UNWRITABLE))?;
         }
         Ok(path)
     }
 }
 
-fn failed(path: &Path) -> impl Fn(std::io::Error) -> Error {
-    move |why| Error::Write {
-        path: path.into(),
-        why,
-    }
-}
-
-fn unwritten(path: &Path) -> impl Fn(extremal_data::Error) -> Error {
+/// Names the file or directory of the results in an error about a temporary file.
+fn unwritable(path: &Path) -> impl Fn(extremal_data::Error) -> Error {
     move |why| match why {
-        extremal_data::Error::File { source, .. } => failed(path)(source),
+        extremal_data::Error::File { source, .. } => Error::file(path, UNWRITABLE)(source),
         why => why.into(),
     }
 }
@@ -108,7 +106,7 @@ mod tests {
         let out = Output::open(&base).unwrap();
         let claim = out.claim().unwrap();
         let error = out.claim().unwrap_err().to_string();
-        assert!(error.contains("another run goes on"), "{error}");
+        assert!(error.contains("another experiment is running"), "{error}");
         drop(claim);
         out.claim().unwrap();
         fs::remove_dir_all(&base).unwrap();
@@ -137,7 +135,7 @@ mod tests {
             Output::open(&file)
                 .unwrap_err()
                 .to_string()
-                .contains("can't write")
+                .contains("can't be written")
         );
         fs::remove_dir_all(&base).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Facts about all runs of an experiment, and remarks that a reader must not miss.
+//! Counts over all runs of an experiment, and remarks that a reader of the results must not miss.
 
 use indexmap::IndexMap;
 
@@ -7,39 +7,40 @@ use crate::results::{Results, Status, SummaryRow, Verdict};
 use crate::summary::worse;
 use crate::view::View;
 
-/// Violations of a set's constraints up to this size are rounding.
+/// The largest violation of a set's constraints that rounding errors explain.
 const FEASIBLE: f64 = 1e-9;
 
-/// Whether a violation is more than rounding. NaN is.
+/// Whether a violation is larger than rounding errors explain. This is true for NaN.
 pub fn is_violation(v: f64) -> bool {
     !(v <= FEASIBLE)
 }
 
-/// Counts over all runs. A case is a learner with one step size at one horizon.
+/// Counts over all runs. A case consists of all runs of one learner with one step size on one problem
+/// and at one horizon.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts {
-    /// Runs made.
+    /// The number of runs.
     pub runs: u64,
-    /// Rounds played.
+    /// The number of rounds in all runs.
     pub rounds: u64,
-    /// The largest violation of a set by a decision; `None` if no set reports violations.
+    /// The largest violation of a set by a decision. `None` if no set can measure violations.
     pub violation: Option<f64>,
-    /// Cases whose bound is not vacuous, and kept.
+    /// The number of cases with a bound that is not vacuous and that the regret does not exceed.
     pub kept: usize,
-    /// Cases whose bound no feasible learner could exceed.
+    /// The number of cases with a vacuous bound, which no feasible learner can exceed.
     pub vacuous: usize,
-    /// Cases whose bound lies inside the interval of the regret.
+    /// The number of cases with a bound inside the interval that is known to contain the regret.
     pub undecided: usize,
-    /// Cases whose regret exceeds a bound whose assumptions hold.
+    /// The number of cases whose regret exceeds the bound although its assumptions hold.
     pub exceeded: usize,
-    /// Cases that broke an assumption.
+    /// The number of cases that violate an assumption of their theorem.
     pub not_met: usize,
-    /// Cases with too few seeds for a theorem about the mean.
+    /// The number of cases with fewer seeds than a theorem about the mean needs.
     pub few_seeds: usize,
 }
 
 impl Facts {
-    /// The facts of one or several experiments.
+    /// The counts over one or several experiments.
     pub fn of(all: &[Results]) -> Self {
         let rows = || all.iter().flat_map(|r| &r.summary);
         let count = |v: Verdict| rows().filter(|r| r.verdict == v).count();
@@ -56,7 +57,7 @@ impl Facts {
         }
     }
 
-    /// Whether a decision was infeasible, or a regret exceeds a proven bound: a defect.
+    /// Whether the results show a defect: an infeasible decision, or a regret above a proven bound.
     pub fn is_suspicious(&self) -> bool {
         self.exceeded > 0 || self.is_infeasible()
     }
@@ -66,13 +67,13 @@ impl Facts {
         self.violation.is_some_and(is_violation)
     }
 
-    /// The bounds that were neither kept nor exceeded: `85 vacuous, 2 undecided`.
+    /// The bounds that are neither kept nor exceeded, in words such as `85 vacuous, 2 undecided`.
     pub(crate) fn other_bounds(&self) -> String {
         let mut parts = vec![format!("{} vacuous", format::count(self.vacuous as u64))];
         for (n, what) in [
             (self.undecided, "undecided"),
-            (self.not_met, "with an assumption not met"),
-            (self.few_seeds, "on means of fewer than 30 seeds"),
+            (self.not_met, "with an unmet assumption"),
+            (self.few_seeds, "on a mean over fewer than 30 seeds"),
         ] {
             if n > 0 {
                 parts.push(format!("{} {what}", format::count(n as u64)));
@@ -85,9 +86,9 @@ impl Facts {
 /// A sentence that a reader must not miss.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Remark {
-    /// Whether it reports a defect.
+    /// Whether the remark reports a defect.
     pub defect: bool,
-    /// The sentence.
+    /// The remark as a sentence.
     pub text: String,
 }
 
@@ -95,7 +96,7 @@ pub(crate) struct Remark {
 pub(crate) fn remarks(results: &Results) -> Vec<Remark> {
     let mut defects = Vec::new();
     if results.run.status == Status::Running {
-        defects.push("Runs are missing. The same command finishes the experiment.".into());
+        defects.push("Some runs are missing. Repeat the command to finish the experiment.".into());
     }
     for view in View::all(results) {
         let place = |row: &SummaryRow| {
@@ -113,7 +114,7 @@ pub(crate) fn remarks(results: &Results) -> Vec<Remark> {
         for row in results.summary.iter().filter(|r| r.problem == view.name) {
             if let (Verdict::Exceeded, Some(bound)) = (row.verdict, row.bound) {
                 defects.push(format!(
-                    "The regret of {} exceeds a proven bound: {} > {}. This is a defect.",
+                    "The regret of {} exceeds a proven bound: {} > {}. This is a defect of the program.",
                     place(row),
                     format::significant(row.regret, 4),
                     format::significant(bound, 4)
@@ -121,7 +122,7 @@ pub(crate) fn remarks(results: &Results) -> Vec<Remark> {
             }
             if let Some(violation) = row.violation.filter(|v| is_violation(*v)) {
                 defects.push(format!(
-                    "A decision of {} left the set by {}. This is a defect.",
+                    "A decision of {} violates the set by {}. This is a defect of the program.",
                     place(row),
                     format::violation(Some(violation))
                 ));
@@ -134,7 +135,8 @@ pub(crate) fn remarks(results: &Results) -> Vec<Remark> {
     defects.chain(others).collect()
 }
 
-/// The learners whose measured exponents are above their theorems', one sentence per reason.
+/// Names the learners whose measured exponent is above the exponent of their theorem. There is one
+/// sentence for each reason.
 fn above(results: &Results) -> Vec<String> {
     let mut reasons: IndexMap<&str, Vec<String>> = IndexMap::new();
     for view in View::all(results) {
@@ -157,7 +159,7 @@ fn above(results: &Results) -> Vec<String> {
     let sentence = |(why, who): (&str, Vec<String>)| {
         let names: Vec<&str> = who.iter().map(String::as_str).collect();
         format!(
-            "Measured exponents above the theorem’s, even at the low end of the interval: {}. This is {}.",
+            "Some measured exponents are above the theorem’s, even at the lower end of their interval: {}. This is {}.",
             format::listed(&names),
             why.trim_end_matches('.')
         )

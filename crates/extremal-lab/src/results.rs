@@ -1,5 +1,5 @@
-//! The files in an experiment's directory. They hold everything that a report shows, so that
-//! `extremal report` needs no run.
+//! The files in an experiment's directory. They contain everything that a report shows, so that
+//! `extremal report` repeats no run.
 
 use std::fs;
 use std::path::Path;
@@ -20,39 +20,39 @@ pub mod file {
     use crate::error::{Error, Result};
     use crate::experiment::Experiment;
 
-    /// The experiment with its defaults written out.
+    /// The experiment with all defaults written out.
     pub const CONFIG: &str = "config.toml";
-    /// Version, machine, inputs, status.
+    /// The program's version, the machine, the inputs and the status.
     pub const RUN: &str = "run.json";
     /// One row per checkpoint of a run.
     pub const TRACE: &str = "trace.csv";
-    /// One row per problem, learner, scale and horizon.
+    /// One row per problem, learner, factor on the step size and horizon.
     pub const SUMMARY: &str = "summary.csv";
     /// One row per assumption of a theorem.
     pub const CHECKS: &str = "checks.csv";
-    /// One row per radius, of the longest runs with the first seed.
+    /// One row per norm of the comparators, for the longest runs with the first seed.
     pub const COMPARATORS: &str = "comparators.csv";
-    /// Seconds, from runs with nothing else on the machine.
+    /// Running times in seconds, from runs that were timed one after another.
     pub const TIMING: &str = "timing.csv";
-    /// Learners in the plane, round by round.
+    /// The rounds of learners on sets in the plane.
     pub const PICTURES: &str = "pictures.json";
-    /// The page.
+    /// The report.
     pub const REPORT: &str = "report.html";
 
-    /// The owner of a directory.
+    /// The content of a directory to which an experiment would write.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum Owner {
-        /// No owner: no file would be overwritten.
+        /// No file that would be overwritten.
         Nobody,
-        /// This experiment.
+        /// The same experiment.
         Same,
         /// Another experiment.
         Another,
-        /// Not an experiment: this file would be overwritten.
+        /// This file, which does not belong to an experiment and would be overwritten.
         Else(PathBuf),
     }
 
-    /// The owner of a directory that an experiment would write to.
+    /// Finds out whether a directory already belongs to an experiment.
     pub fn owner(directory: &Path, experiment: &Experiment) -> Result<Owner> {
         let path = directory.join(CONFIG);
         match std::fs::read_to_string(&path) {
@@ -60,10 +60,7 @@ pub mod file {
             Ok(there) if Experiment::parse(&there, &path).is_ok() => return Ok(Owner::Another),
             Ok(_) => return Ok(Owner::Else(path)),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-            Err(why) => {
-                let why = why.to_string();
-                return Err(Error::Read { path, why });
-            }
+            Err(why) => return Err(Error::file(&path, "can't be read")(why)),
         }
         Ok(taken(directory).map_or(Owner::Nobody, Owner::Else))
     }
@@ -86,48 +83,51 @@ pub mod file {
     }
 }
 
-/// A checkpoint of a run. The longest runs have several, the others one at the end.
+/// The state of a run after one of its rounds, a *checkpoint*. Runs of the longest horizon have several
+/// checkpoints. Shorter runs have one, after their last round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TraceRow {
     /// The problem's name in the experiment.
     pub problem: String,
     /// The learner's name in the experiment.
     pub learner: String,
-    /// The factor on its step size.
+    /// The factor on the step size.
     pub scale: f64,
-    /// T.
+    /// The number of rounds T.
     pub horizon: u64,
-    /// The stream's seed.
+    /// The seed of the stream.
     pub seed: u64,
-    /// t.
+    /// The round t.
     pub round: u64,
-    /// Σ f_τ(x_τ) so far.
+    /// The total loss so far.
     pub loss: f64,
-    /// max ‖g‖ so far.
+    /// The largest gradient norm so far.
     pub largest_gradient: f64,
     /// A lower bound on the regret so far.
     pub regret_lower: f64,
     /// An upper bound on the regret so far.
     pub regret_upper: f64,
-    /// How the interval is known.
+    /// How the lower and the upper bound are known.
     pub level: Level,
     /// The theorem's bound after t rounds, if the theorem holds at every t.
     pub bound: Option<f64>,
-    /// The bound on the regret that the learner computes itself.
+    /// The upper bound on the regret that the learner itself computes.
     pub certificate: Option<f64>,
-    /// The largest regret that any feasible learner can have: the smaller of G·D·t, with the largest
-    /// gradient so far as G, and the loss minus the least possible loss.
+    /// The largest regret that any feasible learner can have. It is the smaller of G·D·t and the loss
+    /// minus the least possible loss. G is the largest gradient norm so far, and D is the set's diameter.
     pub trivial: f64,
-    /// The columns among `regret_upper`, `bound` and `certificate` that are vacuous, since they are at
-    /// least that, separated by blanks.
+    /// The names of the vacuous columns, separated by spaces. `regret_upper`, `bound` or `certificate` is
+    /// vacuous if it is at least `trivial`.
     pub vacuous: String,
-    /// h_t, the distance of the decision from the minimum of the surrogate, if it can be computed.
+    /// The surrogate gap h_t, if it can be computed: the value of the learner's surrogate at the
+    /// decision, minus the surrogate's minimum over the set.
     pub surrogate: Option<f64>,
-    /// The bound on h_t by the theorem's lemma.
+    /// The bound on h_t from the proof of the theorem.
     pub surrogate_bound: Option<f64>,
-    /// Oracle calls so far.
+    /// The number of oracle calls so far.
     pub oracle_calls: u64,
-    /// No comparator up to this norm has half the loss so far; `None` if this holds for no norm.
+    /// The largest norm for which it is proven that no comparator up to this norm halves the loss so far.
+    /// `None` if this is proven for no norm.
     pub halving_radius: Option<f64>,
 }
 
@@ -137,14 +137,14 @@ impl TraceRow {
         self.level != Level::Exact && theory::is_vacuous(self.regret_upper, self.trivial)
     }
 
-    /// Whether the upper end of the regret is above the bound for this round, if there is one that
-    /// is not vacuous.
+    /// Whether there is a bound for this round that is not vacuous, and the upper end of the regret is
+    /// above it.
     pub(crate) fn is_open(&self) -> bool {
         let bound = self.bound.filter(|b| !theory::is_vacuous(*b, self.trivial));
         bound.is_some_and(|bound| self.regret_upper > bound)
     }
 
-    /// The names of the columns whose numbers are vacuous.
+    /// The names of the vacuous columns, separated by spaces.
     pub(crate) fn vacuous_columns(&self) -> String {
         let is_vacuous = |b: Option<f64>| b.is_some_and(|b| theory::is_vacuous(b, self.trivial));
         let all = [
@@ -157,53 +157,53 @@ impl TraceRow {
     }
 }
 
-/// One learner with one step size on one problem at one horizon, over the seeds.
+/// The results of one learner with one step size on one problem and at one horizon, over all seeds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SummaryRow {
     /// The problem's name in the experiment.
     pub problem: String,
     /// The learner's name in the experiment.
     pub learner: String,
-    /// The factor on its step size.
+    /// The factor on the step size.
     pub scale: f64,
-    /// T.
+    /// The number of rounds T.
     pub horizon: u64,
     /// The number of seeds.
     pub seeds: u64,
-    /// The mean of the regrets' lower ends.
+    /// The mean regret over the seeds, computed from the lower ends of the runs' intervals.
     pub regret: f64,
-    /// Its standard error; `None` with one seed.
+    /// The standard error of the mean regret. `None` with one seed.
     pub regret_error: Option<f64>,
-    /// The least of them.
+    /// The smallest regret of a seed, from the lower ends.
     pub regret_least: f64,
-    /// The largest of them.
+    /// The largest regret of a seed, from the lower ends.
     pub regret_most: f64,
-    /// The mean of the upper ends.
+    /// The mean of the upper ends of the runs' intervals.
     pub regret_upper: f64,
-    /// How the interval is known.
+    /// How the intervals are known. If the runs differ, this is the least precise level.
     pub level: Level,
-    /// The measured exponent across horizons, at the longest one.
+    /// The measured exponent across horizons. Only the row of the longest horizon has one.
     pub exponent: Option<f64>,
-    /// Its 95 % interval over seeds: the lower end.
+    /// The lower end of the exponent's 95 % interval over seeds.
     pub exponent_low: Option<f64>,
-    /// The upper end.
+    /// The upper end of the exponent's 95 % interval over seeds.
     pub exponent_high: Option<f64>,
-    /// Why there is no exponent, or why it may be above the theorem's; empty otherwise.
+    /// The reason why there is no exponent, or why it may be above the theorem's. Empty otherwise.
     pub exponent_note: String,
-    /// The theorem.
+    /// The name of the theorem. Empty if there is none.
     pub theorem: String,
-    /// Its exponent.
+    /// The exponent of T in the theorem's bound.
     pub theorem_exponent: Option<f64>,
-    /// Its bound, the mean over seeds where it depends on the run.
+    /// The theorem's bound. If it depends on the run, this is the mean over seeds.
     pub bound: Option<f64>,
-    /// The result of the comparison with it.
+    /// The result of comparing the regret with the bound.
     pub verdict: Verdict,
-    /// Those of `regret_upper` and `bound` that are vacuous in at least one run, separated by a blank;
-    /// see [`TraceRow::vacuous`].
+    /// The columns that are vacuous in at least one run, separated by a space: `regret_upper`, `bound`
+    /// or both. [`TraceRow::vacuous`] defines the term.
     pub vacuous: String,
-    /// The largest violation of the set by a decision; `None` if the set does not report violations.
+    /// The largest violation of the set by a decision. `None` if the set can't measure violations.
     pub violation: Option<f64>,
-    /// Oracle calls of one run.
+    /// The mean number of oracle calls of a run.
     pub oracle_calls: u64,
     /// How decisions are stored.
     #[serde(default)]
@@ -216,22 +216,22 @@ impl SummaryRow {
         self.vacuous.contains("regret_upper")
     }
 
-    /// Whether the measured exponent is above the theorem's, even at the low end of its interval. Then
-    /// the note has the reason.
+    /// Whether the measured exponent is above the theorem's, even at the lower end of its interval. The
+    /// note then gives the reason.
     pub fn is_above_theorem(&self) -> bool {
         self.exponent.is_some() && !self.exponent_note.is_empty()
     }
 }
 
-/// How an interval of regret is known, the tightest first.
+/// How an interval that contains the regret is known, in order of precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// Linear losses: one oracle call gives the regret itself.
+    /// The losses are linear, so that one oracle call gives the regret itself.
     Exact,
-    /// From the best fixed decision, computed offline up to a gap.
+    /// Both ends follow from the best fixed decision, which is computed offline up to a proven gap.
     Interval,
-    /// The lower end from the best fixed decision, the upper end from the gradients.
+    /// The lower end follows from the best fixed decision, and the upper end from the gradients.
     Certificate,
 }
 
@@ -241,23 +241,23 @@ impl std::fmt::Display for Level {
     }
 }
 
-/// The result of comparing runs with a theorem's bound.
+/// The result of comparing the regret of runs with a theorem's bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The upper end of the regret is below the bound.
+    /// The upper end of the regret is not above the bound.
     Kept,
-    /// The bound is vacuous: see [`extremal::theory::is_vacuous`].
+    /// The bound is vacuous, as [`extremal::theory::is_vacuous`] defines it.
     Vacuous,
-    /// The bound lies inside the interval of the regret.
+    /// The bound lies inside the interval that contains the regret.
     Undecided,
-    /// The runs did not meet the assumptions.
+    /// A run does not meet the assumptions of the theorem.
     NotMet,
-    /// The regret exceeds the bound although the assumptions hold: a defect.
+    /// The regret exceeds the bound although the assumptions hold, which is a defect.
     Exceeded,
-    /// The bound is about the mean over seeds, and there are fewer than thirty.
+    /// The theorem bounds the mean over seeds, and there are fewer than thirty seeds.
     FewSeeds,
-    /// No theorem for this learner on this set.
+    /// There is no theorem for this learner on this set.
     NoneProven,
 }
 
@@ -275,68 +275,68 @@ pub struct CheckRow {
     pub problem: String,
     /// The learner's name in the experiment.
     pub learner: String,
-    /// The factor on its step size.
+    /// The factor on the step size.
     pub scale: f64,
-    /// T.
+    /// The number of rounds T.
     pub horizon: u64,
-    /// Whether all runs met it.
+    /// Whether all runs met the assumption.
     pub holds: bool,
-    /// The assumption with the figures of a run that broke it, or else of the first run.
+    /// The assumption in words, with the values of a run that violates it, or of the first run.
     pub detail: String,
 }
 
-/// The certificate at the end of a run against all comparators up to a norm.
+/// An upper bound on the regret of a run against all comparators up to a norm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComparatorRow {
     /// The problem's name in the experiment.
     pub problem: String,
     /// The learner's name in the experiment.
     pub learner: String,
-    /// The factor on its step size.
+    /// The factor on the step size.
     pub scale: f64,
-    /// T.
+    /// The number of rounds T.
     pub horizon: u64,
-    /// The stream's seed.
+    /// The seed of the stream.
     pub seed: u64,
-    /// ρ.
+    /// The largest norm ρ of the comparators.
     pub radius: f64,
-    /// An upper bound on the regret against them.
+    /// The upper bound on the regret.
     pub regret_upper: f64,
-    /// That bound over the total loss.
+    /// The upper bound divided by the total loss.
     pub share_of_loss: f64,
 }
 
-/// Seconds inside the learner up to a round, with nothing else on the machine.
+/// The running time of a learner up to a round, without the time for losses and gradients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TimingRow {
     /// The problem's name in the experiment.
     pub problem: String,
     /// The learner's name in the experiment.
     pub learner: String,
-    /// The factor on its step size.
+    /// The factor on the step size.
     pub scale: f64,
-    /// T.
+    /// The number of rounds T.
     pub horizon: u64,
-    /// The stream's seed.
+    /// The seed of the stream.
     pub seed: u64,
-    /// t.
+    /// The round t.
     pub round: u64,
-    /// Seconds so far.
+    /// The seconds so far.
     pub seconds: f64,
 }
 
-/// A learner on a problem's set in the plane.
+/// The rounds of a learner on a problem's set in the plane.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Picture {
     /// The problem's name in the experiment.
     pub problem: String,
     /// The learner's name in the experiment.
     pub learner: String,
-    /// The set that is shown, as a spec, and how it lies in the plane.
+    /// The spec of the set that is shown, with a note if it is shown in a plane of a larger space.
     pub set: String,
-    /// The set's boundary, a closed polygon.
+    /// The set's boundary, as the points of a closed polygon.
     pub outline: Vec<[f64; 2]>,
-    /// The best fixed decision of all rounds.
+    /// The best fixed decision for all rounds.
     pub best: [f64; 2],
     /// The rounds.
     pub steps: Vec<Step>,
@@ -347,11 +347,11 @@ pub struct Picture {
 pub struct Step {
     /// The decision.
     pub x: [f64; 2],
-    /// The gradient at it.
+    /// The gradient at the decision.
     pub gradient: [f64; 2],
-    /// The oracle's answers in this round; empty for a learner that projects.
+    /// The points that the oracle returned in this round. Empty for a learner that projects.
     pub atoms: Vec<[f64; 2]>,
-    /// The regret up to and with this round.
+    /// The regret after this round.
     pub regret: f64,
 }
 
@@ -366,21 +366,22 @@ pub struct RunInfo {
     pub status: Status,
     /// The number of runs.
     pub cells: u64,
-    /// The rounds of all runs.
+    /// The number of rounds in all runs.
     pub rounds: u64,
     /// The seeds of all problems.
     pub seeds: Vec<u64>,
-    /// The files and data sets read, with their SHA-256.
+    /// The files and data sets that were read.
     pub inputs: Vec<Input>,
-    /// `linux x86_64`.
+    /// The operating system and the processor's architecture, such as `linux x86_64`.
     pub platform: String,
-    /// The widest vector instructions that the library uses. The last digits may depend on them.
+    /// The widest vector instructions that the library uses. The last digits of results may depend on
+    /// them.
     pub features: String,
-    /// Cores of the machine.
+    /// The number of the machine's cores.
     pub cores: u64,
-    /// Threads used.
+    /// The number of threads that were used.
     pub threads: u64,
-    /// Seconds of the last call.
+    /// The seconds that the last command took.
     pub seconds: f64,
 }
 
@@ -388,18 +389,18 @@ pub struct RunInfo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Runs are missing: the experiment is running, or was interrupted.
+    /// The experiment is running, or was interrupted.
     Running,
-    /// All runs are there.
+    /// All runs are finished.
     Complete,
 }
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Input {
-    /// Its path, or the name of an embedded data set.
+    /// The path of the file, or the name of an embedded data set.
     pub name: String,
-    /// SHA-256, hexadecimal.
+    /// The SHA-256 of the content, in hexadecimal.
     pub sha256: String,
 }
 
@@ -410,29 +411,29 @@ pub struct Results {
     pub experiment: Experiment,
     /// The provenance.
     pub run: RunInfo,
-    /// See [`file::TRACE`].
+    /// The checkpoints of all runs ([`file::TRACE`]).
     pub trace: Vec<TraceRow>,
-    /// See [`file::SUMMARY`].
+    /// The results of each learner over its seeds ([`file::SUMMARY`]).
     pub summary: Vec<SummaryRow>,
-    /// See [`file::CHECKS`].
+    /// The checked assumptions of theorems ([`file::CHECKS`]).
     pub checks: Vec<CheckRow>,
-    /// See [`file::COMPARATORS`].
+    /// The certified regret by the comparators' norm ([`file::COMPARATORS`]).
     pub comparators: Vec<ComparatorRow>,
-    /// See [`file::TIMING`].
+    /// The running times ([`file::TIMING`]).
     pub timing: Vec<TimingRow>,
-    /// See [`file::PICTURES`].
+    /// The pictures in the plane ([`file::PICTURES`]).
     pub pictures: Vec<Picture>,
 }
 
 impl Results {
-    /// Reads a directory.
+    /// Reads the results in a directory.
     pub fn read(directory: &Path) -> Result<Self> {
         let config = directory.join(file::CONFIG);
         let text = read(&config)?;
         let run: RunInfo = json(directory, file::RUN)?;
         if run.status == Status::Running {
             return Err(Error::Unsupported(format!(
-                "{} is not complete. This command finishes it: {}",
+                "the experiment in {} is not complete. This command finishes it: {}",
                 directory.display(),
                 run.command
             )));
@@ -443,7 +444,7 @@ impl Results {
             trace: table(directory, file::TRACE)?,
             summary: table(directory, file::SUMMARY)?,
             checks: table(directory, file::CHECKS)?,
-            // Earlier versions did not write this file.
+            // Earlier versions of the program did not write this file.
             comparators: match directory.join(file::COMPARATORS).exists() {
                 true => table(directory, file::COMPARATORS)?,
                 false => Vec::new(),
@@ -453,7 +454,7 @@ impl Results {
         })
     }
 
-    /// Writes all but the page.
+    /// Writes all files except the report.
     pub fn write(&self, output: &Output) -> Result<()> {
         output.write(file::CONFIG, self.experiment.to_toml())?;
         output.write(file::TRACE, rows(&self.trace, TRACE))?;
@@ -462,12 +463,12 @@ impl Results {
         output.write(file::COMPARATORS, rows(&self.comparators, COMPARATORS))?;
         output.write(file::TIMING, rows(&self.timing, TIMING))?;
         output.write(file::PICTURES, to_json(&self.pictures, false))?;
-        // Last, so that a complete status means that all files are complete.
+        // This file comes last: if its status is complete, all other files are complete too.
         write_run(output, &self.run)
     }
 }
 
-/// Writes the provenance.
+/// Writes the provenance of the results.
 pub(crate) fn write_run(output: &Output, run: &RunInfo) -> Result<()> {
     output.write(file::RUN, to_json(run, true))?;
     Ok(())
@@ -480,18 +481,19 @@ const COMPARATORS: &str = "problem,learner,scale,horizon,seed,radius,regret_uppe
 const TIMING: &str = "problem,learner,scale,horizon,seed,round,seconds";
 
 fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).map_err(|why| Error::Read {
-        path: path.into(),
-        why: why.to_string(),
-    })
+    fs::read_to_string(path).map_err(Error::file(path, "can't be read"))
+}
+
+/// The error of a file whose content does not have the expected form.
+fn damaged(path: &Path, why: impl std::fmt::Display) -> Error {
+    let what = format!("damaged, or from another version: {why}. Run the experiment again");
+    extremal_data::Error::content(&path.display().to_string(), what).into()
 }
 
 fn json<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<T> {
     let path = directory.join(name);
-    serde_json::from_str(&read(&path)?).map_err(|why| Error::Read {
-        path,
-        why: why.to_string(),
-    })
+    let value = serde_json::from_str(&read(&path)?);
+    value.map_err(|why| damaged(&path, why))
 }
 
 fn table<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<Vec<T>> {
@@ -499,13 +501,10 @@ fn table<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<Vec<T>> {
     let text = read(&path)?;
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let rows = reader.deserialize().collect::<Result<Vec<T>, _>>();
-    rows.map_err(|why| Error::Read {
-        path,
-        why: why.to_string(),
-    })
+    rows.map_err(|why| damaged(&path, why))
 }
 
-/// A table's text. Numbers are written so that reading them gives the same bits.
+/// The rows of a table as CSV. Reading a number back gives the same bits.
 fn rows<T: Serialize>(rows: &[T], header: &str) -> String {
     let mut out = csv::WriterBuilder::new()
         .has_headers(false)

@@ -1,20 +1,21 @@
-//! The tables of all runs.
+//! Makes the tables of results from the outcomes of all runs.
 
 use crate::experiment::{Outcome, Proof, Run};
 use crate::exponent::{self, mean, standard_error};
 use crate::results::{CheckRow, ComparatorRow, Level, SummaryRow, TraceRow, Verdict};
 
-/// Exponents are given to two digits.
+/// The rounding of exponents, which are shown with two digits.
 const TOLERANCE: f64 = 0.005;
-/// Why a measured exponent may be above the theorem's.
-const ROOM: &str = "no contradiction: the bound holds at every T, and a regret below it may grow faster for a while";
-/// A theorem about the mean over seeds is exceeded if the mean is above by this many standard errors.
+/// The reason why a measured exponent may be above the theorem's.
+const BELOW_BOUND: &str = "no contradiction: the bound holds at every T, and a regret below it may grow faster for a while";
+/// A bound on the mean regret over seeds counts as exceeded if the measured mean is above the bound by
+/// more than this many standard errors.
 const ERRORS: f64 = 3.0;
-/// The number of seeds that such a theorem needs to be kept.
+/// The least number of seeds with which a bound on the mean regret can count as kept.
 const ENOUGH: usize = 30;
 
-/// The tables of all runs. The runs are in the order of problems, learners, step sizes, horizons and
-/// seeds.
+/// The tables of checkpoints, of results and of checked assumptions. The runs are ordered by problem,
+/// learner, step size, horizon and seed.
 pub(crate) fn gather(
     runs: &[Run<'_>],
     outcomes: &[Outcome],
@@ -22,7 +23,7 @@ pub(crate) fn gather(
     let (mut trace, mut summary, mut checks) = (Vec::new(), Vec::new(), Vec::new());
     let all: Vec<(&Run<'_>, &Outcome)> = runs.iter().zip(outcomes).collect();
     for (run, outcome) in &all {
-        // A kept run may have been made under other names.
+        // A cached run may come from an experiment that used other names.
         trace.extend(outcome.checkpoints.iter().map(|row| TraceRow {
             problem: run.problem.name.clone(),
             learner: run.name.into(),
@@ -52,8 +53,8 @@ pub(crate) fn gather(
     (trace, summary, checks)
 }
 
-/// The certificates of the longest runs with the first seed against comparators of any norm. Each
-/// run has its own radii, so that there is no certified mean over seeds.
+/// The table of certified regret by the comparator's norm, for the longest runs with the first seed.
+/// Each run has its own radii, so that means over seeds can't be formed.
 pub(crate) fn comparators(runs: &[Run<'_>], outcomes: &[Outcome]) -> Vec<ComparatorRow> {
     let first = |run: &Run<'_>| {
         let config = &run.problem.config;
@@ -78,11 +79,12 @@ pub(crate) fn comparators(runs: &[Run<'_>], outcomes: &[Outcome]) -> Vec<Compara
 
 type Runs<'a> = [(&'a Run<'a>, &'a Outcome)];
 
+/// The lower ends of the intervals that contain the runs' regrets.
 fn lower(runs: &Runs<'_>) -> Vec<f64> {
     runs.iter().map(|(_, o)| o.last().regret_lower).collect()
 }
 
-/// The row of one horizon, over its seeds.
+/// The row of one horizon, from the runs of all seeds.
 fn row(runs: &Runs<'_>) -> SummaryRow {
     let (run, _) = runs[0];
     let regrets = lower(runs);
@@ -123,11 +125,11 @@ fn row(runs: &Runs<'_>) -> SummaryRow {
         vacuous: vacuous(&runs.iter().map(|(_, o)| *o).collect::<Vec<_>>()),
         violation: violations.reduce(worse),
         oracle_calls: of(&|o| o.oracle_calls as f64) as u64,
-        storage: run.learner.storage,
+        storage: run.config.storage,
     }
 }
 
-/// The names of the columns whose numbers are vacuous in at least one run.
+/// The names of the columns that are vacuous in at least one run.
 fn vacuous(outcomes: &[&Outcome]) -> String {
     let mut proofs = outcomes.iter().filter_map(|o| o.verdict.as_ref());
     let upper = outcomes.iter().any(|o| o.last().is_upper_vacuous());
@@ -141,9 +143,10 @@ fn vacuous(outcomes: &[&Outcome]) -> String {
     names.join(" ")
 }
 
-/// Checks a theorem. A theorem about the mean over seeds is compared with their mean, allowing for
-/// chance. Any other is compared with every run that meets its assumptions, at every checkpoint that
-/// it holds for. A bound is exceeded by the lower end of the regret, and kept by the upper end.
+/// Compares the runs with their theorem's bound. A bound on the mean over seeds is compared with the
+/// mean of the runs, with an allowance for chance. Any other bound is compared with each run that meets
+/// the assumptions, at each checkpoint for which the bound holds. The bound is exceeded if the lower
+/// end of the regret is above it. It is kept if the upper end is not above it.
 fn verdict(outcomes: &[&Outcome]) -> Verdict {
     let proven = || {
         outcomes
@@ -192,20 +195,20 @@ fn verdict(outcomes: &[&Outcome]) -> Verdict {
     }
 }
 
-/// The slope of the bound over the longer half of the horizons: log T has no exponent, but has a
-/// slope there.
+/// The slope of log(bound) against log T, over the longer half of the horizons. A bound like log T has
+/// the exponent 0, but grows over any finite range.
 fn growth(rows: &[SummaryRow]) -> Option<f64> {
     let upper = rows[rows.len() / 2..].iter();
     let points = upper.map(|r| Some(((r.horizon as f64).ln(), r.bound?.ln())));
     exponent::slope(&points.collect::<Option<Vec<_>>>()?)
 }
 
-/// The larger violation; NaN is the worst.
+/// The larger of two violations, where NaN counts as the largest.
 pub(crate) fn worse(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }
 
-/// Fits the exponent across horizons, with a note if it is missing or above the theorem's.
+/// Fits the exponent across horizons, and adds a note if it can't be fitted or is above the theorem's.
 fn fit_exponent(row: &mut SummaryRow, regrets: &[(f64, Vec<f64>)], growth: Option<f64>) {
     let fitted = match exponent::exponent(regrets) {
         Ok(fitted) => fitted,
@@ -221,11 +224,12 @@ fn fit_exponent(row: &mut SummaryRow, regrets: &[(f64, Vec<f64>)], growth: Optio
     if let Some(theorem) = row.theorem_exponent
         && surely > theorem.max(growth.unwrap_or(0.0)) + TOLERANCE
     {
-        row.exponent_note = ROOM.into();
+        row.exponent_note = BELOW_BOUND.into();
     }
 }
 
-/// For each assumption, the check of a run that broke it, or else of the first run.
+/// One check per assumption: that of a run that violates the assumption, or that of the first run if no
+/// run does.
 fn worst_checks(runs: &Runs<'_>) -> Vec<CheckRow> {
     let all: Vec<&Proof> = runs
         .iter()

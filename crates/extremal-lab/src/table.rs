@@ -1,6 +1,6 @@
-//! The table of results: one row per problem and learner at the longest horizon, and a second one
-//! for the best step size of a grid. The terminal prints it here; the report's page prints the same
-//! rows.
+//! The table of results, and its form for the terminal. It has one row per problem and learner at the
+//! longest horizon. If several step sizes were tried, a second row shows the best one. The report shows
+//! the same rows.
 
 use crate::experiment::{LearnerConfig, ProblemConfig};
 use crate::format;
@@ -8,12 +8,12 @@ use crate::remarks::{Facts, remarks};
 use crate::results::{Level, Results, SummaryRow, Verdict};
 use crate::view::View;
 
-/// Whether escape codes may be written.
+/// Whether text for the terminal contains escape codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paint {
-    /// Text alone.
+    /// Text without escape codes.
     Plain,
-    /// With weight and colour, for terminals.
+    /// Text with escape codes for bold and dim parts.
     Ansi,
 }
 
@@ -25,12 +25,12 @@ impl Paint {
         }
     }
 
-    /// A heading.
+    /// The text in bold, for headings.
     pub fn bold(self, text: &str) -> String {
         self.style("1", text)
     }
 
-    /// Text of less weight.
+    /// The text in a weaker colour.
     pub fn dim(self, text: &str) -> String {
         self.style("2", text)
     }
@@ -45,26 +45,27 @@ pub struct Row<'a> {
     pub learner: &'a str,
     /// Whether the learner projects onto the set in every round.
     pub projects: bool,
-    /// How decisions are stored, if not densely.
+    /// How decisions are stored. `None` for dense storage.
     pub storage: Option<&'static str>,
-    /// The step size.
+    /// The step size that the row is about.
     pub step_size: StepSize,
-    /// The cells; `None` before the first run.
+    /// The row's other cells. `None` if there are no runs yet.
     pub cells: Option<Cells<'a>>,
 }
 
-/// Which step size a row shows.
+/// The step size that a row is about, as a factor on the step size of theory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StepSize {
-    /// Theory's own, a factor of 1, or else the first of the grid.
+    /// The factor 1 if it was tried, otherwise the first factor.
     Plain(f64),
-    /// The factor with the least regret, chosen in hindsight.
+    /// The factor with the least regret among those that were tried, chosen in hindsight.
     Best {
         /// The factor.
         factor: f64,
-        /// How many were tried.
+        /// The number of factors that were tried.
         of: usize,
-        /// Whether it is the smallest or the largest of the grid: a wider grid may be better.
+        /// Whether the factor is the smallest or the largest that was tried. If so, a factor outside
+        /// the grid may be better.
         at_edge: bool,
     },
 }
@@ -77,72 +78,72 @@ impl StepSize {
         }
     }
 
-    /// Whether it was chosen in hindsight.
+    /// Whether the factor was chosen in hindsight.
     pub fn is_best(&self) -> bool {
         matches!(self, Self::Best { .. })
     }
 }
 
-/// The cells of a row.
+/// The cells of a row that depend on runs.
 #[derive(Debug, Clone)]
 pub struct Cells<'a> {
     /// The results at the longest horizon.
     pub summary: &'a SummaryRow,
-    /// Seconds inside the learner per round, if measured.
+    /// The seconds inside the learner per round, if they were measured.
     pub seconds: Option<f64>,
 }
 
-/// A theorem's bound as shown.
+/// A theorem's bound as the table shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
-    /// Its value, or a word for the result of the comparison.
+    /// The bound's value, or a word for the result of comparing the regret with it.
     pub text: String,
-    /// Its value, if the text is a word and the value is still of interest.
+    /// The bound's value, if the text is a word but readers need the value too.
     pub value: Option<String>,
-    /// An explanation, unless the bound is kept.
+    /// An explanation of the text. `None` if the text needs no explanation.
     pub meaning: Option<&'static str>,
-    /// How much attention it deserves.
+    /// How much attention the bound deserves.
     pub tone: Tone,
 }
 
 /// How much attention a cell deserves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// A number to be read.
+    /// Normal: a number.
     Plain,
-    /// A word in place of a number.
+    /// Little: a word in place of a number.
     Muted,
-    /// A reason for caution.
+    /// Much: a reason for caution.
     Warning,
-    /// A defect.
+    /// Most: a defect of the program.
     Defect,
 }
 
 impl Cells<'_> {
-    /// `0.66 ±0.02`.
+    /// The measured exponent, such as `0.66 ±0.02`.
     pub fn exponent(&self) -> String {
         let row = self.summary;
         format::fitted(row.exponent, row.exponent_low, row.exponent_high)
     }
 
-    /// `2/3`.
+    /// The theorem's exponent, such as `2/3`.
     pub fn theorem_exponent(&self) -> String {
         let exponent = self.summary.theorem_exponent;
         exponent.map_or("—".into(), format::exponent)
     }
 
-    /// `25.31`.
+    /// The mean regret, such as `25.31`.
     pub fn regret(&self) -> String {
         format::significant(self.summary.regret, 4)
     }
 
-    /// The standard error of the regret, with more than one seed.
+    /// The standard error of the regret. `None` with one seed.
     pub fn error(&self) -> Option<String> {
         let error = self.summary.regret_error;
         error.map(|error| format::significant(error, 2))
     }
 
-    /// `[25.310, 25.311]`; `None` if the regret is exact.
+    /// The interval that contains the regret, such as `[25.310, 25.311]`. `None` if the regret is exact.
     pub fn interval(&self) -> Option<String> {
         let row = self.summary;
         (row.level != Level::Exact).then(|| format::interval(row.regret, row.regret_upper))
@@ -156,15 +157,16 @@ impl Cells<'_> {
         let (text, value, meaning, tone) = match row.verdict {
             Verdict::Kept => (number(), None, None, Tone::Plain),
             Verdict::FewSeeds => {
-                let meaning = "the theorem bounds the mean; there are fewer than 30 seeds";
+                let meaning =
+                    "the theorem bounds the mean over seeds, and there are fewer than 30 seeds";
                 (number(), None, Some(meaning), Tone::Plain)
             }
             Verdict::Vacuous => {
-                let meaning = "no feasible learner has a larger regret than the bound";
+                let meaning = "no feasible learner can have a larger regret than the bound";
                 ("vacuous".into(), None, Some(meaning), Tone::Muted)
             }
             Verdict::Undecided => {
-                let meaning = "the bound lies inside the interval of the regret";
+                let meaning = "the bound lies inside the interval that contains the regret";
                 ("undecided".into(), value, Some(meaning), Tone::Muted)
             }
             Verdict::NotMet => {
@@ -185,24 +187,24 @@ impl Cells<'_> {
         }
     }
 
-    /// Oracle calls of one run.
+    /// The number of oracle calls of one run.
     pub fn oracle_calls(&self) -> String {
         format::count(self.summary.oracle_calls)
     }
 
-    /// `230 ns`.
+    /// The time per round, such as `230 ns`.
     pub fn time(&self) -> String {
         self.seconds.map_or("—".into(), format::duration)
     }
 }
 
-/// All rows: problems in the experiment's order, learners in the problem's order.
+/// All rows of the table, ordered by problem and learner as in the experiment's file.
 pub fn rows(results: &Results) -> Vec<Row<'_>> {
     let views = View::all(results);
     views.iter().flat_map(rows_of).collect()
 }
 
-/// The rows of one problem.
+/// The rows of one problem in the table.
 pub(crate) fn rows_of<'a>(view: &View<'a>) -> Vec<Row<'a>> {
     let of_learner = |(_, learner): (usize, &'a str)| {
         let config = view.learner(learner);
@@ -236,31 +238,33 @@ pub(crate) fn rows_of<'a>(view: &View<'a>) -> Vec<Row<'a>> {
     view.learners().flat_map(of_learner).collect()
 }
 
-/// How to read the table, in sentences.
+/// Paragraphs that explain the table to its readers.
 pub(crate) fn explanations(results: &[Results]) -> Vec<&'static str> {
     let any = |has: fn(&SummaryRow) -> bool| results.iter().flat_map(|r| &r.summary).any(has);
     let learners = || results.iter().flat_map(|r| r.experiment.learners.values());
     let mut all = vec![
-        "Regret is a learner’s total loss minus that of the best fixed decision in hindsight, at the longest T: the mean over seeds. It is computed, not estimated: exact where one oracle call or a closed form gives the best decision, otherwise certified to lie in the interval.",
+        "The regret is a learner’s total loss minus the total loss of the best fixed decision in hindsight. The table shows the mean over the seeds at the longest T. The regret is exact where one oracle call or a closed form gives the best decision. Otherwise it is certified to lie in the interval.",
     ];
     if any(|r| r.exponent.is_some()) {
-        all.push("Each horizon T is a run of its own. The measured exponent is the slope of log regret on log T over the longer half of the horizons, ± half its 95 % interval over seeds. It is compared with the theorem’s exponent, and for log T with the slope of the bound. The theorems’ step sizes are conservative: on drifting streams, the exponent mainly reflects how they depend on T.");
+        all.push("Each horizon T is a separate run. The measured exponent is the slope of log regret against log T over the longer half of the horizons, ± half of its 95 % interval over the seeds. It is compared with the theorem’s exponent, or with the slope of the bound if the bound is logarithmic. The theorems’ step sizes are conservative. On drifting streams, the exponent mainly reflects how the step sizes depend on T.");
     }
-    all.push("A theorem’s bound counts only if its assumptions are met. It is kept if the upper end of the regret is below it. A bound or an upper end is vacuous if it is at least G·D·T, where G is the largest gradient norm seen, or at least the total loss where no loss is negative: no feasible learner’s regret is larger.");
-    all.push("A dash marks what was not measured, an exponent that can’t be fitted (fewer than three horizons, or a regret ≤ 0), or a missing theorem.");
+    all.push("A theorem’s bound counts only if its assumptions are met. The bound is kept if the upper end of the interval is not above it. Every feasible learner’s regret is at most G·D·T, where G is the largest gradient norm seen and D is the set’s diameter. If losses are never negative, it is also at most the total loss. A bound or an upper end that is not below the smaller of these limits is called vacuous.");
+    all.push("A dash stands for a value that was not measured, for an exponent that can’t be fitted (fewer than three horizons, or a regret ≤ 0), or for a missing theorem.");
     if learners().any(|l| l.scales.len() > 1) {
-        all.push("“best” is the factor × on the step size that had the least regret on these very runs, chosen in hindsight. †: it is the smallest or the largest that was tried.");
+        all.push("“best” is the factor × on the step size with the least regret in these same runs, chosen in hindsight. †: it is the smallest or the largest factor that was tried.");
     }
     if learners().any(LearnerConfig::projects) {
-        all.push("* The learner projects onto the set in every round, which the others avoid.");
+        all.push(
+            "* This learner projects onto the set in every round. The others avoid projections.",
+        );
     }
     if results.iter().any(|r| !r.timing.is_empty()) {
-        all.push("Oracle calls are those of one run. Time is spent inside the learner, measured in separate runs with nothing else on the machine.");
+        all.push("Oracle calls are counted in one run. Time is measured inside the learner, in separate runs that are made one after another.");
     }
     all
 }
 
-/// The columns: two header lines each, and whether they are right-aligned.
+/// The columns: the two lines of each header, and whether the column is right-aligned.
 const COLUMNS: [(&str, &str, bool); 9] = [
     ("", "algorithm", false),
     ("", "set", false),
@@ -273,7 +277,7 @@ const COLUMNS: [(&str, &str, bool); 9] = [
     ("time", "per round", true),
 ];
 
-/// The printed cells of a row, in the order of the columns.
+/// The cells of a row as text, in the order of the columns.
 fn printed(problem: &ProblemConfig, row: &Row<'_>) -> [String; 9] {
     let name = match row.step_size {
         StepSize::Plain(1.0) => row.learner.to_string(),
@@ -311,7 +315,7 @@ fn printed(problem: &ProblemConfig, row: &Row<'_>) -> [String; 9] {
     ]
 }
 
-/// The set in a column: its name, and p where it has one.
+/// The name of the problem's set, with the parameter p if the set has one.
 fn set_label(problem: &ProblemConfig) -> String {
     let name = problem.set.entry().name;
     match problem.set.value("p") {
@@ -320,7 +324,7 @@ fn set_label(problem: &ProblemConfig) -> String {
     }
 }
 
-/// The constants of a problem, for its heading.
+/// The constants in a problem's heading.
 fn constants(problem: &ProblemConfig) -> String {
     let mut text = String::new();
     if problem.l2 > 0.0 {
@@ -337,7 +341,7 @@ fn constants(problem: &ProblemConfig) -> String {
     text
 }
 
-/// What holds for all runs, in sentences.
+/// Sentences about all runs: violations, bounds, exponents and remarks.
 fn findings(results: &Results) -> Vec<String> {
     let facts = Facts::of(std::slice::from_ref(results));
     let violation = format::violation(facts.violation);
@@ -348,7 +352,7 @@ fn findings(results: &Results) -> Vec<String> {
             format::count(facts.rounds),
         ),
         format!(
-            "Bounds, each of a learner at one horizon: {} kept, {} exceeded, {}.",
+            "Bounds, one per learner, problem and horizon: {} kept, {} exceeded, {}.",
             format::count(facts.kept as u64),
             format::count(facts.exceeded as u64),
             facts.other_bounds()
@@ -357,13 +361,14 @@ fn findings(results: &Results) -> Vec<String> {
     let remarks = remarks(results);
     let fitted = results.summary.iter().any(|r| r.exponent.is_some());
     if fitted && remarks.iter().all(|r| r.defect) {
-        lines.push("Exponents: none is above its theorem’s, its interval considered.".into());
+        let none = "No measured exponent is above its theorem’s by more than its interval allows.";
+        lines.push(none.into());
     }
     lines.extend(remarks.into_iter().map(|r| r.text));
     lines
 }
 
-/// The whole table with its notes, each line at most 110 columns wide.
+/// The whole table with its explanations. No line is wider than 110 characters.
 pub fn render(results: &Results, paint: Paint) -> String {
     let views = View::all(results);
     let of_problem = |view: &View<'_>| -> Vec<(bool, [String; 9])> {
@@ -421,7 +426,7 @@ pub fn render(results: &Results, paint: Paint) -> String {
     out
 }
 
-/// Breaks a text into lines of at most `width` characters, those after the first indented.
+/// Breaks a text into lines of at most `width` characters. All lines after the first are indented.
 pub(crate) fn wrap(text: &str, width: usize, indent: &str) -> String {
     let (mut out, mut used) = (String::new(), 0);
     for word in text.split_whitespace() {

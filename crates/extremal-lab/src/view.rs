@@ -1,14 +1,14 @@
-//! One problem of an experiment with its results.
+//! One problem of an experiment together with its results.
 
 use crate::experiment::{LearnerConfig, ProblemConfig, Source};
 use crate::format;
 use crate::results::{Results, SummaryRow, TimingRow};
 
-/// A problem with its rows.
+/// A problem, with access to its rows in the results of the experiment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
     pub results: &'a Results,
-    /// Its name in the experiment.
+    /// The problem's name in the experiment.
     pub name: &'a str,
     pub config: &'a ProblemConfig,
 }
@@ -26,7 +26,7 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    /// The problem's learners, in order.
+    /// The names of the problem's learners, numbered in their order.
     pub fn learners(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
         self.config.learners.iter().map(String::as_str).enumerate()
     }
@@ -35,13 +35,14 @@ impl<'a> View<'a> {
         self.results.experiment.learners.get(name)
     }
 
-    /// The factor that represents a learner: 1, or else the first of its grid.
+    /// The factor on the step size whose runs represent the learner: 1 if it was tried, otherwise the
+    /// first factor.
     pub fn scale(&self, learner: &str) -> f64 {
         self.learner(learner)
             .map_or(1.0, LearnerConfig::plain_scale)
     }
 
-    /// A learner's rows with one factor, by increasing horizon.
+    /// A learner's rows for one factor on the step size, ordered by horizon.
     pub fn rows(&self, learner: &str, scale: f64) -> Vec<&'a SummaryRow> {
         let mine = |r: &&SummaryRow| r.problem == self.name && r.learner == learner;
         let summary = self.results.summary.iter().filter(mine);
@@ -50,12 +51,12 @@ impl<'a> View<'a> {
         rows
     }
 
-    /// The row of the longest horizon.
+    /// A learner's row for one factor at the longest horizon.
     pub fn last(&self, learner: &str, scale: f64) -> Option<&'a SummaryRow> {
         self.rows(learner, scale).pop()
     }
 
-    /// The rows of all factors at the longest horizon, by increasing factor.
+    /// A learner's rows for all factors at the longest horizon, ordered by factor.
     pub fn grid(&self, learner: &str) -> Vec<&'a SummaryRow> {
         let Some(config) = self.learner(learner) else {
             return Vec::new();
@@ -66,7 +67,7 @@ impl<'a> View<'a> {
         rows
     }
 
-    /// Seconds per round of the timed run; `None` if there is none.
+    /// The seconds per round of the timed run. `None` if the run was not timed.
     pub fn seconds_per_round(&self, learner: &str, scale: f64) -> Option<f64> {
         let mine = |r: &&TimingRow| {
             r.problem == self.name && r.learner == learner && r.scale == scale && r.round > 0
@@ -76,7 +77,8 @@ impl<'a> View<'a> {
         Some(end.seconds / end.round as f64)
     }
 
-    /// The conditions of the problem: set, loss, stream, and which constants the learners know.
+    /// The conditions of the problem, each as a phrase: the set, the loss, the stream, the constants that
+    /// learners know, and the number of runs.
     pub fn conditions(&self) -> Vec<String> {
         let config = self.config;
         let ridge = if config.l2 > 0.0 {

@@ -1,5 +1,5 @@
-//! numpy arrays as slices. Contiguous float64 arrays are borrowed. Python code converts all others
-//! first, which makes a copy.
+//! Borrows numpy arrays as slices. Contiguous float64 arrays are borrowed directly. Python code first
+//! converts all other arrays, which copies them.
 
 use extremal::Gradient;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
@@ -9,15 +9,15 @@ use pyo3::types::PyTuple;
 
 /// A gradient, borrowed for one call.
 pub enum Borrowed<'py> {
-    /// All entries.
+    /// An array of all entries.
     Dense(PyReadonlyArray1<'py, f64>),
-    /// (indices, values).
+    /// The indices and the values of the non-zero entries.
     Sparse(PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>),
 }
 
 impl<'py> Borrowed<'py> {
-    /// Borrows a float64 array, or a pair of increasing uint32 indices and float64 values. Returns
-    /// None for other types.
+    /// Borrows a float64 array, or a pair of increasing uint32 indices and float64 values. `None` for
+    /// all other types.
     fn new(given: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         if let Ok(array) = given.cast::<PyArray1<f64>>() {
             return Ok(contiguous(array)?.map(Self::Dense));
@@ -38,7 +38,7 @@ impl<'py> Borrowed<'py> {
         Ok(None)
     }
 
-    /// Borrows a gradient of the given dimension, after a conversion by Python if necessary.
+    /// Borrows a gradient of the given dimension. If necessary, Python code converts it first.
     pub fn convert(given: &Bound<'py, PyAny>, dim: usize) -> PyResult<Self> {
         if let Some(borrowed) = Self::new(given)? {
             return Ok(borrowed);
@@ -46,7 +46,7 @@ impl<'py> Borrowed<'py> {
         let arrays = given.py().import("extremal._arrays")?;
         let converted = arrays.call_method1("gradient", (given, dim))?;
         Self::new(&converted)?.ok_or_else(|| {
-            PyTypeError::new_err("expected a gradient: an array, or a pair (indices, values)")
+            PyTypeError::new_err("a gradient must be an array, or a pair (indices, values)")
         })
     }
 
@@ -59,7 +59,7 @@ impl<'py> Borrowed<'py> {
     }
 }
 
-/// The array, or None if it is not contiguous and aligned.
+/// Borrows the array. `None` if it is not contiguous and aligned.
 fn contiguous<'py, T: numpy::Element>(
     array: &Bound<'py, PyArray1<T>>,
 ) -> PyResult<Option<PyReadonlyArray1<'py, T>>> {
@@ -67,7 +67,7 @@ fn contiguous<'py, T: numpy::Element>(
     Ok(array.as_slice().is_ok().then_some(array))
 }
 
-/// Borrows a vector, after a conversion by Python if it is not a contiguous float64 array.
+/// Borrows a vector. If it is not a contiguous float64 array, Python code converts it first.
 pub fn vector<'py>(given: &Bound<'py, PyAny>, what: &str) -> PyResult<PyReadonlyArray1<'py, f64>> {
     if let Ok(array) = given.cast::<PyArray1<f64>>()
         && let Some(array) = contiguous(array)?

@@ -1,4 +1,4 @@
-//! The data sets in the package.
+//! The data sets that are part of the package.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::errors::raise;
 
-/// Name, summary, rows, columns, task and licence of each data set.
+/// The name, summary, rows, columns, task and licence of each data set.
 #[pyfunction]
 pub fn dataset_entries<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
     let all = PyList::empty(py);
@@ -30,7 +30,7 @@ pub fn dataset_entries<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
 /// The rows and the labels of a data set; None if it has no labels.
 type Data<'py> = (Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyArray1<f64>>>);
 
-/// A data set with the numbers of its file, not scaled.
+/// Reads a data set. Its numbers are those of its file, without any scaling.
 #[pyfunction]
 pub fn dataset<'py>(py: Python<'py>, name: &str) -> PyResult<Data<'py>> {
     let source = RowSource::embedded(name);

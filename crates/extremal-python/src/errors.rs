@@ -1,4 +1,4 @@
-//! Errors of the library as Python exceptions.
+//! Turns errors of the library into Python exceptions.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
@@ -13,13 +13,13 @@ pyo3::create_exception!(
     "The library refused an input, or a computation failed."
 );
 
-/// Exceptions of a user's callback. The library passes on only their text, so that each is kept
-/// here until the call returns, by the thread that raised it.
+/// Exceptions that a user's callback raised. The library's errors contain only their text. An exception is
+/// therefore kept here, with its thread, until the call that led to it returns.
 #[derive(Default)]
 pub struct PendingException(Mutex<Vec<(ThreadId, PyErr)>>);
 
 impl PendingException {
-    /// Keeps the exception and returns its text.
+    /// Keeps the exception for this thread, and returns its text.
     pub fn keep(&self, error: PyErr) -> String {
         let text = error.to_string();
         self.take();
@@ -40,12 +40,13 @@ impl PendingException {
     }
 }
 
-/// The library's error as an exception.
+/// Turns an error of the library into an exception.
 pub fn raise(error: &dyn std::fmt::Display) -> PyErr {
     Error::new_err(error.to_string())
 }
 
-/// The exception that a callback raised, or else the library's error.
+/// The exception that a callback raised in this thread. If there is none, the library's error as an
+/// exception.
 pub fn raise_pending(error: &dyn std::fmt::Display, pending: &[Arc<PendingException>]) -> PyErr {
     let own = pending.iter().find_map(|slot| slot.take());
     own.unwrap_or_else(|| raise(error))

@@ -1,4 +1,5 @@
-//! A mutex that raises instead of deadlocking when a callback re-enters its own learner.
+//! A mutex that raises an exception, instead of waiting forever, if a callback uses the learner that calls
+//! it.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +11,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
-/// A value that one thread at a time can use.
+/// A value that only one thread at a time can use.
 pub struct Exclusive<T: ?Sized> {
     /// The thread that holds the lock.
     holder: Mutex<Option<ThreadId>>,
@@ -40,8 +41,8 @@ impl<T: ?Sized> Exclusive<T> {
 }
 
 impl<T: ?Sized + Send> Exclusive<T> {
-    /// Acquires the lock, and lets other Python threads run while it waits. Raises `busy` if this
-    /// thread already holds the lock.
+    /// Acquires the lock, and lets other Python threads run while it waits. If this thread already holds
+    /// the lock, raises an exception with the text `busy`.
     pub fn lock(&self, py: Python<'_>, busy: &'static str) -> PyResult<Guard<'_, T>> {
         let me = std::thread::current().id();
         let value = match self.value.try_lock() {
@@ -61,8 +62,8 @@ impl<T: ?Sized + Send> Exclusive<T> {
         Ok(Guard { owner: self, value })
     }
 
-    /// Lets a waiting thread acquire the lock. The mutex is not fair: without this pause, a long
-    /// run would release the lock and acquire it again before any other thread wakes up.
+    /// Pauses if another thread waits for the lock, so that it can acquire it. The mutex is not fair:
+    /// without the pause, a long run would acquire the lock again before another thread wakes up.
     pub fn yield_to_waiting(&self, py: Python<'_>) {
         if self.waiting.load(Ordering::Relaxed) > 0 {
             py.detach(|| std::thread::sleep(Duration::from_micros(200)));

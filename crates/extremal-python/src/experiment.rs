@@ -1,4 +1,4 @@
-//! Experiments: `extremal compare` from Python.
+//! Runs experiments from Python, like `extremal compare`.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,7 +14,8 @@ use pyo3::prelude::*;
 use crate::errors::raise;
 use crate::play::SLICE;
 
-/// The key of the experiment that a line of its TOML sets. Users who pass a dict see no lines.
+/// The key that a line of an experiment's TOML sets. For an experiment given as a dict, errors name the
+/// key, because the user does not see the TOML.
 fn part(toml: &str, line: usize) -> String {
     let above = || toml.lines().take(line);
     let table = above().filter_map(|text| text.strip_prefix('[')?.strip_suffix(']'));
@@ -25,8 +26,8 @@ fn part(toml: &str, line: usize) -> String {
 }
 
 /// Runs an experiment given as TOML or JSON, writes its tables and its report into `out`, and returns
-/// the table as text. Calls `note` with remarks about the data, and `progress` with the rounds done
-/// and the rounds in all. With `update`, `out` may hold another experiment.
+/// the table as text. Calls `note` with each note about the data. Calls `progress` with the number of
+/// rounds played and the number of all rounds. With `update`, `out` may hold another experiment.
 #[pyfunction]
 #[pyo3(signature = (text, name, out, *, json=false, update=false, threads=None, note=None, progress=None))]
 #[allow(clippy::too_many_arguments)] // keywords, each with a name of its own

@@ -1,4 +1,4 @@
-//! The best fixed decision in hindsight, with a proven bound of its gap.
+//! Finds the best fixed decision in hindsight, with a proven bound on its error.
 
 use std::cell::RefCell;
 use std::time::Instant;
@@ -13,10 +13,10 @@ use crate::play::SLICE;
 use crate::rows::{Each, Matrix};
 use crate::set::Set;
 
-/// The point, its total loss, and a lower bound of the total loss of every point.
+/// The decision, its total loss, and a lower bound on the total loss of every decision.
 type Found<'py> = (Bound<'py, PyArray1<f64>>, f64, f64);
 
-/// The best fixed decision for the rows of a matrix.
+/// Finds the best fixed decision for the rows of a matrix.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // called by Python alone
 pub fn best<'py>(
@@ -39,7 +39,7 @@ pub fn best<'py>(
         pushed.map_err(|e| raise(&format!("row {k}: {e}")))?;
         k += 1;
     }
-    // the sum has copies: other threads may write to the arrays from here on
+    // the sum has copied the rows: from here on, other threads may write to the arrays
     drop((rows, y, weights));
     let options = Options {
         relative_gap: gap,

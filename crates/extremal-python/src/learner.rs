@@ -1,4 +1,4 @@
-//! Learners. One thread at a time can use each.
+//! Learners in Python. Only one thread at a time can use a learner.
 
 use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::theory::{LossFacts, is_vacuous, trivial_regret};
@@ -58,14 +58,14 @@ impl Learner {
         self.learner.yield_to_waiting(py);
     }
 
-    /// An upper bound of the regret of any decisions in the set.
+    /// The largest regret that any decisions in the set can have.
     fn trivial(&self, gradient: f64, rounds: f64, total_loss: Option<f64>) -> f64 {
         let diameter = self.set.get().set.geometry().diameter;
         let total_loss = total_loss.unwrap_or(f64::INFINITY);
         trivial_regret(gradient, diameter, rounds, total_loss)
     }
 
-    /// The exception that the set's callback raised, or else the error.
+    /// The exception that the set's callback raised. If there is none, the error as an exception.
     pub fn failed(&self, py: Python<'_>, error: &dyn std::fmt::Display) -> PyErr {
         raise_pending(error, &self.set.bind(py).get().pending)
     }
@@ -73,7 +73,7 @@ impl Learner {
 
 #[pymethods]
 impl Learner {
-    /// Makes a learner on a set from its spec; with `state`, in the state that `save` returned.
+    /// Makes a learner on a set from its spec. `state` is a state that `save` returned.
     #[new]
     #[pyo3(signature = (spec, set, storage="dense", state=None))]
     fn new(
@@ -138,9 +138,9 @@ impl Learner {
         Ok(out)
     }
 
-    /// Takes the gradient at the decision and ends the round. Calling `decide` before is optional.
-    /// The gradient is a float64 array, a pair (indices, values), or one row of a scipy sparse
-    /// matrix. Other types are converted, which makes a copy.
+    /// Receives the gradient at the decision, updates the decision and ends the round. A call of `decide`
+    /// before it is optional. The gradient is a float64 array, a pair (indices, values), or one row of a
+    /// scipy sparse matrix. Other types are converted, which makes a copy.
     fn observe(&self, py: Python<'_>, gradient: &Bound<'_, PyAny>) -> PyResult<()> {
         let borrowed = Borrowed::convert(gradient, self.set.get().set.dim())?;
         let record = self.lock(py)?.observe(&borrowed.gradient()?);
@@ -168,7 +168,7 @@ impl Learner {
         Ok(self.lock(py)?.dim())
     }
 
-    /// The number of oracle calls made to play.
+    /// The number of oracle calls so far.
     #[getter]
     fn oracle_calls(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.seen().oracle_calls)
@@ -186,7 +186,7 @@ impl Learner {
         self.spec.to_string()
     }
 
-    /// The registered name.
+    /// The name of the learner in the registry.
     #[getter]
     fn name(&self) -> &'static str {
         self.spec.entry().name
@@ -210,16 +210,17 @@ impl Learner {
         !self.set.get().pending.is_empty()
     }
 
-    /// Returns the theorem that bounds the regret after the rounds played, or after `rounds` rounds.
-    /// The result is a dict: theorem, exponent of T, bound, vacuous, and the assumptions as pairs
-    /// (holds, text). It is None if the learner has no theorem. A bound that depends on the
-    /// gradients of the run is that of the rounds played, and ignores `rounds`.
+    /// Returns the theorem that bounds the regret after the rounds played, or after `rounds` rounds. The
+    /// result is a dict with the theorem, the exponent of T, the bound, whether the bound is vacuous, and
+    /// the assumptions as pairs (holds, text). It is None if the learner has no theorem. If the bound
+    /// depends on the gradients of the run, it holds for the rounds played and ignores `rounds`.
     ///
-    /// The assumptions are checked against the losses that you describe: their `strong_convexity`,
-    /// their `smoothness` (0 for linear losses, None if unknown), and whether they are `oblivious`,
-    /// that is, fixed beforehand. A bound is vacuous if it is at least the largest gradient norm
-    /// times the set's diameter times the rounds. If no loss is negative, give the sum of the losses
-    /// as `total_loss`: a bound that is at least as large is vacuous too.
+    /// The arguments describe the losses, so that the assumptions can be checked: their
+    /// `strong_convexity`, their `smoothness` (0 for linear losses, None if unknown), and whether they
+    /// are `oblivious`, that is, independent of the decisions. A bound is vacuous if it is at least the
+    /// largest gradient norm times the set's diameter times the number of rounds. If no loss is negative,
+    /// you can give the sum of the losses as `total_loss`. A bound that is at least this sum is then
+    /// vacuous too.
     #[pyo3(signature = (rounds=None, strong_convexity=0.0, smoothness=None, oblivious=false, total_loss=None))]
     fn guarantee<'py>(
         &self,
@@ -258,11 +259,11 @@ impl Learner {
         Ok(Some(table))
     }
 
-    /// Returns the learner's own upper bound of its regret as a dict: level, regret, vacuous,
-    /// strong_convexity. The result is None if the learner computes no bound. A bound is vacuous if
-    /// it is at least the largest gradient norm times the set's diameter times the rounds. If no
-    /// loss is negative, give the sum of the losses as `total_loss`: a bound that is at least as
-    /// large is vacuous too.
+    /// Returns the upper bound on the regret that the learner itself computes. The result is a dict with
+    /// the keys level, regret (the bound), vacuous and strong_convexity. It is None if the learner
+    /// computes no bound. A bound is vacuous if it is at least the largest gradient norm times the set's
+    /// diameter times the number of rounds. If no loss is negative, you can give the sum of the losses as
+    /// `total_loss`. A bound that is at least this sum is then vacuous too.
     #[pyo3(signature = (total_loss=None))]
     fn certificate<'py>(
         &self,
@@ -289,7 +290,7 @@ impl Learner {
         Ok(PyBytes::new(py, &saved.map_err(|e| raise(&e))?))
     }
 
-    /// Restores a state that `save` returned. It must come from a learner of the same name on the
+    /// Restores a state that `save` returned. The state must come from a learner with the same name on the
     /// same set. Parameters such as `horizon` are part of the state. An error changes nothing.
     fn load(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let loaded = self.lock(py)?.load(state);

@@ -1,5 +1,5 @@
-//! The Python module: a thin layer that passes numpy arrays to the library and returns its errors.
-//! Everything that can be written in Python is in `python/extremal`.
+//! The compiled part of the Python package. It passes numpy arrays to the library, and turns the library's
+//! errors into exceptions. Everything that can be written in Python is in `python/extremal`.
 
 mod arrays;
 mod datasets;

@@ -23,7 +23,7 @@ impl Loss {
         Objective::new(self.loss.clone(), l2).map_err(|e| raise(&e))
     }
 
-    /// The value or the slope at one prediction, or at each of several.
+    /// The value or the slope at one prediction, or at each prediction of an array.
     fn each<'py>(
         &self,
         prediction: &Bound<'py, PyAny>,
@@ -50,7 +50,7 @@ impl Loss {
 
 #[pymethods]
 impl Loss {
-    /// Makes a loss from its spec, for example `huber:delta=1`.
+    /// Makes a loss from its spec, such as `huber:delta=1`.
     #[new]
     fn new(spec: &str) -> PyResult<Self> {
         let spec: LossSpec = spec.parse().map_err(|e| raise(&e))?;
@@ -84,7 +84,7 @@ impl Loss {
         self.loss.is_nonnegative()
     }
 
-    /// Returns the loss at a prediction and a label, or at each of several.
+    /// Returns the loss for a prediction and a label, or for each pair in two arrays.
     fn value<'py>(
         &self,
         prediction: &Bound<'py, PyAny>,
@@ -93,7 +93,7 @@ impl Loss {
         self.each(prediction, label, |(value, _)| value)
     }
 
-    /// Returns the derivative in the prediction.
+    /// Returns the derivative of the loss with respect to the prediction, or an array of derivatives.
     fn slope<'py>(
         &self,
         prediction: &Bound<'py, PyAny>,

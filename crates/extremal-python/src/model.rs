@@ -1,4 +1,4 @@
-//! Model files of the command line.
+//! Model files that the program `extremal learn` writes.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::errors::raise;
 /// A model that `extremal learn -f` wrote.
 #[pyclass(frozen, module = "extremal._core", name = "Model")]
 pub struct Model {
-    /// Plain weights, which threads can share.
+    /// The decisions as dense vectors.
     weights: Vec<Vec<f64>>,
     /// The configuration as JSON: set, loss, learner and the other settings.
     #[pyo3(get)]
@@ -26,7 +26,7 @@ pub struct Model {
 
 #[pymethods]
 impl Model {
-    /// The decisions: one, or one per class.
+    /// The decisions as arrays: one, or one per class.
     fn weights<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyArray1<f64>>> {
         let all = self.weights.iter();
         all.map(|w| PyArray1::from_slice(py, w)).collect()

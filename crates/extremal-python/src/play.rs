@@ -1,5 +1,5 @@
-//! Whole runs without Python in between. Each call returns after a time slice, so that Python can
-//! handle signals and show progress.
+//! Plays whole runs without calling Python in each round. Each call returns after a time slice, so that
+//! Python can handle signals and show progress.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -20,21 +20,22 @@ use crate::rows::{Each, Matrix};
 /// The longest time between two checks for signals.
 pub const SLICE: Duration = Duration::from_millis(40);
 
-/// The time between two readings of the clock, roughly, while rounds take equally long.
+/// The approximate time between two readings of the clock.
 const POLL: Duration = Duration::from_millis(1);
 
-/// States of more dimensions than these are slow to copy.
+/// The largest dimension in which copying a learner's state is fast.
 const LARGE: usize = 1 << 12;
 
 /// The numbers recorded per round.
 pub const COLUMNS: usize = 6;
 
-/// The time that one call may take. The clock is read rarely where rounds are short.
+/// The time that one call may take. If rounds are short, the clock is not read in every round.
 struct TimeSlice {
     start: Instant,
     /// The number of rounds after which the clock is read again.
     next_poll: usize,
-    /// The most rounds between two readings. Later rows may have many more entries than the first.
+    /// The largest number of rounds between two readings. Without this limit, a few long rows after many
+    /// short ones could exceed the time.
     most: usize,
 }
 
@@ -47,7 +48,7 @@ impl TimeSlice {
         }
     }
 
-    /// Whether time is left after so many rounds.
+    /// Whether time is left after this number of rounds.
     #[inline(always)]
     fn has_time(&mut self, played: usize) -> bool {
         played < self.next_poll || self.poll(played)
@@ -63,24 +64,24 @@ impl TimeSlice {
     }
 }
 
-/// A run of a learner.
+/// The settings of a run of a learner.
 pub struct Run<'a, 'r> {
     pub py: Python<'a>,
     pub learner: &'a Learner,
     pub objective: &'a Objective,
     pub rounds: usize,
-    /// The number of the first row, for error messages about rows.
+    /// The number of the first row, for error messages. `None` if rounds have no row numbers.
     pub row: Option<usize>,
-    /// Whether other Python threads run meanwhile.
+    /// Whether other Python threads may run during the run.
     pub release: bool,
-    /// One row of records per round; none if empty.
+    /// Memory for the records of all rounds. Nothing is recorded if it is empty.
     pub records: &'r mut [f64],
     pub total: &'a mut f64,
 }
 
 impl Run<'_, '_> {
-    /// Plays until the stream or the time slice ends, and returns the number of rounds played. A
-    /// round that fails changes nothing.
+    /// Plays until the stream or the time slice ends, and returns the number of rounds played. If a round
+    /// fails, the learner is in the state before that round.
     pub fn play(
         self,
         mut guard: Guard<'_, AnyLearner>,
@@ -128,7 +129,7 @@ impl Run<'_, '_> {
     }
 }
 
-/// The memory of an array of records with a row per round; empty without one.
+/// The memory of an array of records, which has one row per round. Empty without an array.
 pub fn records_of<'a>(
     given: &'a mut Option<PyReadwriteArray2<'_, f64>>,
     rows: usize,
@@ -144,9 +145,9 @@ pub fn records_of<'a>(
     Ok(given.as_slice_mut()?)
 }
 
-/// Plays the rows of a matrix from `start` on, for at most one time slice, and returns the number of
-/// rounds played. If a round fails, the rounds before it count. With `release`, other threads run
-/// meanwhile.
+/// Plays the rows of a matrix from row `start` on, for at most one time slice, and returns the number of
+/// rounds played. If a round fails, the learner keeps the rounds before it. With `release`, other threads
+/// may run at the same time.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // called by Python alone
 pub fn play_rows(
@@ -177,8 +178,8 @@ pub fn play_rows(
 }
 
 /// Lets each learner play all rows, and returns the sum of their total losses. A learner with a class
-/// gets the label 1 for rows of that class and −1 for others. With `undo`, an error restores all
-/// learners.
+/// gets the label 1 for rows of this class and −1 for all other rows. With `undo`, an error restores the
+/// former states of all learners.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // called by Python alone
 pub fn fit<'py>(

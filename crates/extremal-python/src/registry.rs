@@ -1,4 +1,4 @@
-//! The registry, from which Python makes functions, signatures and documentation.
+//! Gives Python access to the registry, from which it makes functions, signatures and documentation.
 
 use extremal::learner::LearnerSpec;
 use extremal::loss::LossSpec;
@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// The entries of one kind: sets, losses, learners or streams.
+/// The registry's entries of one kind: sets, losses, learners or streams.
 #[pyfunction]
 pub fn entries<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyList>> {
     let entries: &[Entry] = match kind {
@@ -74,7 +74,7 @@ pub fn citations(learner: &str) -> PyResult<String> {
     extremal_lab::cite::learner(learner).map_err(|e| crate::errors::raise(&e))
 }
 
-/// Name, documentation and arguments of every bound.
+/// The name, the documentation and the argument names of every theorem's bound.
 #[pyfunction]
 pub fn theorems() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let bounds = theory::BOUNDS.iter();
@@ -82,12 +82,13 @@ pub fn theorems() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     all.collect()
 }
 
-/// The value of a bound.
+/// The value of a theorem's bound for these arguments.
 #[pyfunction]
 pub fn theorem(name: &str, arguments: Vec<f64>) -> PyResult<f64> {
     let found = theory::BOUNDS.iter().find(|b| b.name == name);
     let bound = found.ok_or_else(|| PyKeyError::new_err(name.to_string()))?;
     bound.value(&arguments).ok_or_else(|| {
-        PyTypeError::new_err(format!("{name} takes {}", bound.parameters.join(", ")))
+        let names = bound.parameters.join(", ");
+        PyTypeError::new_err(format!("{name} needs one number for each of: {names}"))
     })
 }

@@ -1,4 +1,4 @@
-//! The rows of a dense or CSR matrix as examples, in any order, with or without an intercept.
+//! Examples from the rows of a dense or CSR matrix, in any order, with or without an intercept.
 
 use extremal::loss::Objective;
 use extremal::set::Set;
@@ -11,9 +11,9 @@ use pyo3::prelude::*;
 /// A matrix that Python passes, borrowed.
 #[derive(FromPyObject)]
 pub enum Matrix<'py> {
-    /// float64, stored by rows.
+    /// A float64 matrix, stored by rows.
     Dense(PyReadonlyArray2<'py, f64>),
-    /// indptr, indices, data and the number of columns of a CSR matrix.
+    /// The arrays indptr, indices and data of a CSR matrix, and its number of columns.
     Csr(
         PyReadonlyArray1<'py, i64>,
         PyReadonlyArray1<'py, u32>,
@@ -22,7 +22,7 @@ pub enum Matrix<'py> {
     ),
 }
 
-/// One number per row, borrowed.
+/// A borrowed array with one number per row, if given.
 pub type Each<'py> = Option<PyReadonlyArray1<'py, f64>>;
 
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ pub struct Examples<'a> {
     count: usize,
     width: usize,
     labels: Option<&'a [f64]>,
-    /// Rows of this class are labelled 1, all others −1.
+    /// If given, rows with this label have the label 1, and all other rows have −1.
     class: Option<f64>,
     weights: Option<&'a [f64]>,
     order: Option<&'a [i64]>,
@@ -50,7 +50,7 @@ pub struct Examples<'a> {
 }
 
 impl Matrix<'_> {
-    /// The examples in the order of the rows, without labels, each of weight 1.
+    /// The examples in the order of the rows, without labels, with weights of 1.
     pub fn examples(&self) -> PyResult<Examples<'_>> {
         let (rows, count, width) = match self {
             Self::Dense(x) if x.is_c_contiguous() => {
@@ -99,13 +99,13 @@ impl<'a> Examples<'a> {
             return Ok(Some(numbers));
         }
         Err(PyValueError::new_err(format!(
-            "{} {what} for {} rows",
+            "there are {} {what} for {} rows",
             numbers.len(),
             self.count
         )))
     }
 
-    /// Replaces the labels by 1 for rows of the class and −1 for others.
+    /// Replaces the labels: rows of the class get 1, and all other rows get −1.
     pub fn of_class(self, class: Option<f64>) -> PyResult<Self> {
         if class.is_some() && self.labels.is_none() {
             return Err(PyValueError::new_err("classes need labels"));
@@ -148,7 +148,7 @@ impl<'a> Examples<'a> {
         self.order.map_or(self.count, <[i64]>::len)
     }
 
-    /// A stream of the examples from number `start` on.
+    /// A stream of the examples, starting with number `start`.
     pub fn stream(self, start: usize) -> Replay<'a> {
         Replay {
             examples: self,
@@ -169,8 +169,8 @@ impl<'a> Examples<'a> {
         values
     }
 
-    /// Whether every learner on the set can play all of the rows. Entries, labels and weights are
-    /// modest then, and the library refuses only gradients that are much larger.
+    /// Whether every learner on the set can certainly play all rows. All entries, labels and weights must
+    /// be of moderate size, because the library refuses very large gradients.
     pub fn are_harmless(&self, objective: &Objective, set: &dyn Set) -> bool {
         const MODEST: f64 = 1e9;
         let dim = set.dim();
@@ -203,12 +203,12 @@ fn are_within(numbers: &[f64], most: f64) -> bool {
     numbers.chunks(1024).all(fine)
 }
 
-/// Examples one after the other.
+/// A stream that replays examples.
 pub struct Replay<'a> {
     examples: Examples<'a>,
     next: usize,
     end: usize,
-    /// The present row with its intercept.
+    /// Memory for the current row with its intercept.
     indices: Vec<u32>,
     values: Vec<f64>,
 }
@@ -225,7 +225,7 @@ impl Stream for Replay<'_> {
 }
 
 impl Replay<'_> {
-    /// The next example; None after the last.
+    /// The next example. `None` after the last one.
     #[inline(always)]
     pub fn next_round(&mut self) -> Option<Round<'_>> {
         let (all, k) = (&self.examples, self.next);
@@ -301,6 +301,6 @@ fn check_csr(ends: &[i64], indices: usize, values: usize) -> PyResult<()> {
         return Ok(());
     }
     Err(PyValueError::new_err(
-        "not a valid CSR matrix: indptr must grow from 0 to the number of entries",
+        "not a valid CSR matrix: indptr must increase from 0 to the number of entries",
     ))
 }

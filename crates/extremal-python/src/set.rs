@@ -1,4 +1,4 @@
-//! Constraint sets: registered sets, and sets whose oracle is a Python function.
+//! Constraint sets in Python: registered sets, and sets whose oracle is a Python function.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::errors::{PendingException, raise, raise_pending};
 #[pyclass(frozen, module = "extremal._core", name = "Set")]
 pub struct Set {
     pub set: SharedSet,
-    /// None if the set calls a Python function.
+    /// `None` if the set calls a Python function.
     spec: Option<SetSpec>,
     /// Exceptions of callbacks, one slot per callback.
     pub pending: Vec<Arc<PendingException>>,
@@ -33,7 +33,7 @@ impl Set {
 
 #[pymethods]
 impl Set {
-    /// Makes a set from its spec, for example `lp:p=1.5,dim=10`.
+    /// Makes a set from its spec, such as `lp:p=1.5,dim=10`.
     #[new]
     #[pyo3(signature = (spec, dim=None))]
     fn new(spec: &str, dim: Option<usize>) -> PyResult<Self> {
@@ -119,8 +119,8 @@ impl Set {
         })
     }
 
-    /// Makes a composite set of which a part calls a Python function. `kind` is `product`, `sum`,
-    /// `translate`, `scale` or `image`; `numbers` are its parameters.
+    /// Makes a set from other sets, at least one of which calls a Python function. `kind` is `product`,
+    /// `sum`, `translate`, `scale` or `image`, and `numbers` are the parameters of this operation.
     #[staticmethod]
     fn composed(
         kind: &str,
@@ -155,7 +155,7 @@ impl Set {
         self.set.name()
     }
 
-    /// The spec of the set; None if it calls a Python function.
+    /// The spec of the set. It is None if the set calls a Python function.
     #[getter]
     fn spec(&self) -> Option<String> {
         self.spec.as_ref().map(ToString::to_string)
@@ -179,13 +179,14 @@ impl Set {
         self.set.geometry().norm_bound
     }
 
-    /// The radius r of a ball around the centre that lies inside the set; None if there is none.
+    /// The radius r of a ball around the centre that lies inside the set. It is None if no such radius is
+    /// known.
     #[getter]
     fn inner_radius(&self) -> Option<f64> {
         self.set.geometry().inner_radius
     }
 
-    /// The constant α of strong convexity; None if the set is not known to be strongly convex.
+    /// The constant α of strong convexity. It is None if the set is not known to be strongly convex.
     #[getter]
     fn strong_convexity(&self) -> Option<f64> {
         self.set.geometry().strong_convexity
@@ -199,8 +200,8 @@ impl Set {
         PyArray1::from_slice(py, &x)
     }
 
-    /// Returns the point v of the set that minimises ⟨direction, v⟩: one oracle call. Pass a
-    /// gradient, not its negative.
+    /// Returns the point v of the set that minimises ⟨direction, v⟩, with one oracle call. For a step
+    /// against a gradient, pass the gradient itself and not its negative.
     fn minimise<'py>(
         &self,
         py: Python<'py>,
@@ -230,8 +231,8 @@ impl Set {
         Ok(PyArray1::from_slice(py, &x))
     }
 
-    /// Returns how far a point lies outside the set, relative to the set's size: 0 inside. None if
-    /// the set has no such test.
+    /// Returns how far a point lies outside the set, relative to the set's size. The result is 0 for points
+    /// inside, and None if the set can't measure violations.
     fn violation(&self, x: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let x = vector(x, "x")?;
         let x = x.as_slice()?;
@@ -296,7 +297,7 @@ impl Set {
                 (spec.to_string(), this.set.dim()),
             )),
             None => Err(PyValueError::new_err(
-                "a set with a Python callback can't be pickled; make it again instead",
+                "a set with a Python callback can't be pickled; make a new set instead",
             )),
         }
     }

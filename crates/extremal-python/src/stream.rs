@@ -1,4 +1,4 @@
-//! Synthetic streams, and runs on them.
+//! Synthetic streams, and runs that play them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,9 +16,10 @@ use crate::play::{Run, records_of};
 /// A stream of any kind.
 type AnyStream = dyn extremal::stream::Stream;
 
-const BUSY: &str = "the stream is in use: an oracle can't use the stream that its learner plays";
+const BUSY: &str =
+    "the stream is in use: a set's oracle can't use the stream that its learner plays";
 
-/// Rows, and their labels if the stream has any.
+/// Rows, and their labels if the stream has labels.
 type Taken<'py> = (Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyArray1<f64>>>);
 
 /// A synthetic stream, for `play(learner, stream, rounds=...)`. The seed determines the stream.
@@ -35,10 +36,10 @@ pub struct Stream {
     /// The seed of the random numbers.
     #[pyo3(get)]
     seed: u64,
-    /// An upper bound of the rows' ℓ2 norms.
+    /// An upper bound on the rows' ℓ2 norms.
     #[pyo3(get)]
     row_bound: f64,
-    /// An upper bound of |label|.
+    /// An upper bound on the labels' absolute values.
     #[pyo3(get)]
     label_bound: f64,
 }
@@ -70,13 +71,13 @@ impl Stream {
         })
     }
 
-    /// Returns the next rounds as rows and labels, as `play` would play them. The labels are None if
-    /// the stream has none. Raises an error for a stream whose rounds depend on the decisions.
+    /// Returns the next rounds as rows and labels, as `play` would play them. If the stream has no labels,
+    /// they are None. A stream whose rounds depend on the decisions raises an error.
     fn take<'py>(&self, py: Python<'py>, rounds: usize) -> PyResult<Taken<'py>> {
         let mut stream = self.stream.lock(py, BUSY)?;
         if stream.is_adaptive() {
             return Err(PyValueError::new_err(format!(
-                "the rounds of {} depend on the learner's decisions; use play",
+                "the rounds of the stream {} depend on the learner's decisions; use play instead of take",
                 self.spec
             )));
         }
@@ -120,8 +121,8 @@ impl Stream {
     }
 }
 
-/// Plays up to `rounds` rounds of a stream, for at most one time slice, and returns the number of
-/// rounds played: 0 if the stream has ended.
+/// Plays up to `rounds` rounds of a stream, for at most one time slice. Returns the number of rounds
+/// played, which is 0 if the stream has ended.
 #[pyfunction]
 #[pyo3(signature = (learner, stream, loss, l2, rounds, records))]
 pub fn play_stream(

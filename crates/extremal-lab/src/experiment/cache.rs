@@ -1,4 +1,4 @@
-//! Finished runs, kept in the experiment's directory so that none is made twice.
+//! A cache of finished runs in the experiment's directory, so that no run is made twice.
 
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
@@ -6,14 +6,14 @@ use sha2::{Digest, Sha256};
 use crate::error::Result;
 use crate::output::{CELLS, Output};
 
-/// The finished runs; none are kept without a directory.
+/// The finished runs of a directory. Without a directory, nothing is kept.
 pub(crate) struct Cache<'a>(pub Option<&'a Output>);
 
-/// A hash of everything that a run's outcome depends on.
+/// A hash of the texts that a result depends on.
 pub(crate) fn key(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
-        // The length first, so that no two lists have the same bytes.
+        // Each length precedes its text, so that different lists have different bytes.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }
@@ -28,14 +28,13 @@ fn file(key: &str) -> String {
 }
 
 impl Cache<'_> {
-    /// The value of this key. `None` if the file does not exist or is damaged: then the run is made
-    /// again.
+    /// The value of a key. `None` if its file does not exist or is damaged: the run is then made again.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         let text = self.0?.read(&file(key))?;
         serde_json::from_str(&text).ok()
     }
 
-    /// Stores the value of this key.
+    /// Stores the value of a key.
     pub fn put<T: Serialize>(&self, key: &str, value: &T) -> Result<()> {
         if let Some(output) = self.0 {
             let text = serde_json::to_string(value).expect("numbers and text have a JSON form");

@@ -1,11 +1,13 @@
-//! Running an experiment: every run once, over threads, with finished runs kept.
+//! Runs an experiment on several threads. Every run is made once: finished runs are kept in the
+//! experiment's directory, and a repeated command makes only the missing ones.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use extremal::loss::Labels;
 use extremal::set::SharedSet;
+use indexmap::IndexMap;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::cache::{Cache, key};
@@ -19,28 +21,30 @@ use crate::picture;
 use crate::results::{self, Picture, Results, RunInfo, Status, TimingRow, file};
 use crate::summary;
 
-/// Rounds of a picture.
+/// The number of rounds of a picture.
 const PICTURE_ROUNDS: u64 = 60;
+/// The seed of a picture's stream.
 const PICTURE_SEED: u64 = 1;
-/// The first checkpoint of a run. The others follow at every doubling.
+/// The round of a run's first checkpoint. The others follow at every doubling.
 const FIRST_CHECKPOINT: u64 = 16;
 
-/// The caller's side of a run of an experiment.
+/// The number of threads for an experiment, and the functions through which the caller follows and
+/// stops it.
 pub struct Progress<'a> {
     /// The number of threads.
     pub threads: usize,
-    /// The time.
+    /// Returns the time in seconds.
     pub clock: Clock<'a>,
-    /// Called with the number of rounds to play, once it is known.
+    /// Called once, with the number of rounds to play.
     pub expect: &'a (dyn Fn(u64) + Sync),
-    /// Called with numbers of rounds that were played.
+    /// Called after each run, with its number of rounds.
     pub done: &'a (dyn Fn(u64) + Sync),
-    /// Whether to stop. Finished runs are kept.
+    /// Returns whether to stop. Finished runs are kept.
     pub stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Experiment {
-    /// Runs the experiment in memory: no clock, no directory, no stop.
+    /// Runs the experiment without a directory, a clock or a way to stop it.
     pub fn play(self, threads: usize) -> Result<Results> {
         let progress = Progress {
             threads,
@@ -54,10 +58,11 @@ impl Experiment {
     }
 }
 
-/// Makes the runs that are missing, and gathers all results. `None` if it was stopped.
+/// Makes all missing runs, and collects the results of all runs. Returns `None` if the caller stopped
+/// the experiment.
 ///
-/// `output` keeps finished runs, so that an interrupted experiment resumes. The tables depend neither
-/// on the number of threads nor on interruptions; times do.
+/// Finished runs are kept in `output`, so that an interrupted experiment can be resumed. The tables
+/// depend neither on the number of threads nor on interruptions. Measured times do.
 pub fn compare(
     prepared: &Prepared,
     version: &str,
@@ -82,76 +87,77 @@ pub fn compare(
 fn features() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
-        if std::arch::is_x86_feature_detected!("avx512f") {
+        use std::arch::is_x86_feature_detected as has;
+        if has!("avx512f") {
             return "avx512";
         }
-        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
-        {
+        if has!("avx2") && has!("fma") {
             return "avx2";
         }
     }
     "baseline"
 }
 
+/// The inputs that all steps of an experiment share.
 struct Work<'a> {
     prepared: &'a Prepared,
     version: &'a str,
     cache: Cache<'a>,
     progress: &'a Progress<'a>,
+    /// The operating system and the processor's architecture.
     platform: String,
 }
 
-/// A run with its checkpoints, and its key in the cache.
+/// A run with the rounds of its checkpoints, and its key in the cache.
 struct Planned<'a> {
     run: Run<'a>,
     checkpoints: Vec<u64>,
     key: String,
 }
 
-/// The rounds of the runs that have no result yet.
+/// The number of rounds in all runs without a kept result.
 fn missing<T>(runs: &[Planned<'_>], kept: &[Option<T>]) -> u64 {
     let missing = runs.iter().zip(kept).filter(|(_, kept)| kept.is_none());
     missing.map(|(planned, _)| planned.run.horizon).sum()
 }
 
-/// The checkpoints of a run: of the longest also on the way, of the others at the end.
+/// The rounds of a run's checkpoints. Runs of the longest horizon have several; shorter runs have one,
+/// after their last round.
 fn checkpoints(problem: &Problem, horizon: u64) -> Vec<u64> {
     let longest = problem.config.horizon() == horizon;
     let doubling = std::iter::successors(Some(FIRST_CHECKPOINT), |t| t.checked_mul(2));
-    let on_the_way = doubling.take_while(|t| longest && *t < horizon);
-    on_the_way.chain([horizon]).collect()
+    let before_the_end = doubling.take_while(|t| longest && *t < horizon);
+    before_the_end.chain([horizon]).collect()
 }
 
-/// The rounds at which a problem's best fixed decision is needed, increasing.
+/// The rounds after which a problem's best fixed decision is needed, in increasing order.
 fn comparator_rounds(problem: &Problem) -> Vec<u64> {
-    let mut all = checkpoints(problem, problem.config.horizon());
+    let mut all = BTreeSet::from_iter(checkpoints(problem, problem.config.horizon()));
     all.extend(&problem.config.horizons);
-    all.sort_unstable();
-    all.dedup();
-    all
+    all.into_iter().collect()
 }
 
-/// The best fixed decisions of a problem and a seed, by round.
+/// For each problem's name and seed, the best fixed decisions by round.
 type Solved<'a> = HashMap<(&'a str, u64), HashMap<u64, Best>>;
 
 impl<'a> Work<'a> {
+    /// Makes the missing runs in three steps: comparators, then runs and pictures, then times.
     fn run(&self, command: &str) -> Result<Results> {
         let start = (self.progress.clock)();
         let all = self.prepared.runs();
         let runs = self.plan("cell", all.clone())?;
-        let kept: Vec<Option<Outcome>> = runs
-            .iter()
-            .map(|run| self.kept(run, |o: &Outcome| o.checkpoints.len()))
-            .collect();
+        let kept = runs.iter();
+        let kept = kept.map(|run| self.kept(run, |o: &Outcome| o.checkpoints.len()));
+        let kept: Vec<Option<Outcome>> = kept.collect();
         if let Some(output) = self.cache.0 {
-            // From here on the directory belongs to this experiment.
+            // These files mark the directory as this experiment's.
             output.write(file::CONFIG, self.prepared.experiment.to_toml())?;
             results::write_run(output, &self.info(command, Status::Running, &all, start))?;
         }
         let unsolved = self.unsolved(&runs, &kept);
         let timed = self.timed(&all)?;
-        let times: Vec<Option<Vec<f64>>> =
-            timed.iter().map(|run| self.kept(run, Vec::len)).collect();
+        let times = timed.iter().map(|run| self.kept(run, Vec::len));
+        let times: Vec<Option<Vec<f64>>> = times.collect();
         let solving: u64 = unsolved.iter().map(|(p, _)| p.config.horizon()).sum();
         (self.progress.expect)(solving + missing(&runs, &kept) + missing(&timed, &times));
         let best = self.comparators(&unsolved)?;
@@ -171,11 +177,10 @@ impl<'a> Work<'a> {
         })
     }
 
+    /// The provenance of the results. `start` is the time when the experiment started.
     fn info(&self, command: &str, status: Status, runs: &[Run<'a>], start: f64) -> RunInfo {
         let problems = self.prepared.experiment.problems.values();
-        let mut seeds: Vec<u64> = problems.flat_map(|p| p.seeds.iter().copied()).collect();
-        seeds.sort_unstable();
-        seeds.dedup();
+        let seeds: BTreeSet<u64> = problems.flat_map(|p| &p.seeds).copied().collect();
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         RunInfo {
             version: self.version.into(),
@@ -183,7 +188,7 @@ impl<'a> Work<'a> {
             status,
             cells: runs.len() as u64,
             rounds: runs.iter().map(|r| r.horizon).sum(),
-            seeds,
+            seeds: seeds.into_iter().collect(),
             inputs: self.prepared.inputs.clone(),
             platform: self.platform.clone(),
             features: features().into(),
@@ -193,6 +198,7 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// The key of a result in the cache, from everything that the result depends on.
     fn key(&self, kind: &str, rounds: &[u64], parts: &[String]) -> String {
         let rounds = format!("{rounds:?}");
         let mut all = vec![kind, self.version, &self.platform, features(), &rounds];
@@ -200,20 +206,21 @@ impl<'a> Work<'a> {
         key(&all)
     }
 
+    /// The runs with their checkpoints and keys. The kind tells results of the same run apart.
     fn plan(&self, kind: &str, runs: Vec<Run<'a>>) -> Result<Vec<Planned<'a>>> {
-        let one = |run: Run<'a>| {
+        let plan = |run: Run<'a>| {
             let checkpoints = checkpoints(run.problem, run.horizon);
-            let key = self.key(kind, &checkpoints, &run.parts()?);
+            let key = self.key(kind, &checkpoints, &run.key_parts()?);
             Ok(Planned {
                 run,
                 checkpoints,
                 key,
             })
         };
-        runs.into_iter().map(one).collect()
+        runs.into_iter().map(plan).collect()
     }
 
-    /// The result of an earlier call, if it has an entry for each checkpoint.
+    /// The cached result of a run, if it has an entry for each checkpoint.
     fn kept<T: DeserializeOwned>(
         &self,
         planned: &Planned<'a>,
@@ -223,57 +230,44 @@ impl<'a> Work<'a> {
         found.filter(|found| entries(found) == planned.checkpoints.len())
     }
 
-    /// Keeps a result and reports its rounds.
+    /// Stores a result in the cache, and reports its rounds as played.
     fn keep<T: Serialize>(&self, key: &str, rounds: u64, value: T) -> Result<T> {
         self.cache.put(key, &value)?;
         (self.progress.done)(rounds);
         Ok(value)
     }
 
-    /// The problems and seeds with a missing run that needs a comparator.
+    /// The problems and seeds for which a missing run needs the best fixed decision. Linear losses do
+    /// not need it.
     fn unsolved(&self, runs: &[Planned<'a>], kept: &[Option<Outcome>]) -> Vec<(&'a Problem, u64)> {
-        let mut all: Vec<(&Problem, u64)> = Vec::new();
-        for (Planned { run, .. }, kept) in runs.iter().zip(kept) {
-            let is_known = |(p, s): &(&Problem, u64)| p.name == run.problem.name && *s == run.seed;
-            let is_needed = kept.is_none() && !run.problem.objective.is_linear();
-            if is_needed && !all.iter().any(is_known) {
-                all.push((run.problem, run.seed));
-            }
-        }
-        all
+        let missing = runs.iter().zip(kept).filter(|(_, kept)| kept.is_none());
+        let missing = missing.map(|(planned, _)| (planned.run.problem, planned.run.seed));
+        let needed = missing.filter(|(problem, _)| !problem.objective.is_linear());
+        let by_name = needed.map(|(p, seed)| ((p.name.as_str(), seed), (p, seed)));
+        by_name.collect::<IndexMap<_, _>>().into_values().collect()
     }
 
-    /// The comparators, which all learners of a problem share.
+    /// Finds the best fixed decisions, which all learners of a problem share.
     fn comparators(&self, needed: &[(&'a Problem, u64)]) -> Result<Solved<'a>> {
         let solved = self.in_parallel(needed, |&(problem, seed)| {
             let rounds = comparator_rounds(problem);
             let config = &problem.config;
-            let parts = [
-                config.set.to_string(),
-                config.loss.to_string(),
-                config.l2.to_string(),
-                problem.source_key(),
-                seed.to_string(),
-            ];
+            let mut parts = problem.key_parts();
+            parts.push(seed.to_string());
             let key = self.key("best", &rounds, &parts);
             let kept: Option<Vec<Best>> = self.cache.get(&key);
             let best = match kept.filter(|best| best.len() == rounds.len()) {
-                Some(best) => {
-                    (self.progress.done)(config.horizon());
-                    best
-                }
-                None => {
-                    let stopped = self.progress.stopped;
-                    let best = comparator::best_fixed(problem, seed, &rounds, stopped)?;
-                    self.keep(&key, config.horizon(), best)?
-                }
+                Some(best) => best,
+                None => comparator::best_fixed(problem, seed, &rounds, self.progress.stopped)?,
             };
+            let best = self.keep(&key, config.horizon(), best)?;
             let by_round = rounds.into_iter().zip(best).collect();
             Ok(((problem.name.as_str(), seed), by_round))
         })?;
         Ok(HashMap::from_iter(solved))
     }
 
+    /// Plays the runs without a kept outcome, and returns the outcomes of all runs.
     fn play(
         &self,
         runs: &[Planned<'a>],
@@ -281,19 +275,14 @@ impl<'a> Work<'a> {
         solved: &Solved<'a>,
     ) -> Result<Vec<Outcome>> {
         let mut missing: Vec<usize> = (0..runs.len()).filter(|i| kept[*i].is_none()).collect();
-        // The longest first, so that at the end no thread waits long for another.
+        // The longest runs start first, so that all threads finish at about the same time.
         missing.sort_by_key(|i| std::cmp::Reverse(runs[*i].run.horizon));
         let played = self.in_parallel(&missing, |&i| {
-            let Planned {
-                run,
-                checkpoints,
-                key,
-            } = &runs[i];
+            let (run, rounds) = (&runs[i].run, &runs[i].checkpoints);
             let best = solved.get(&(run.problem.name.as_str(), run.seed));
-            let best: Option<Vec<Best>> =
-                best.map(|best| checkpoints.iter().map(|t| best[t]).collect());
-            let outcome = run.play(checkpoints, best.as_deref(), self.progress.stopped)?;
-            Ok((i, self.keep(key, run.horizon, outcome)?))
+            let best = best.map(|best| rounds.iter().map(|t| best[t]).collect::<Vec<Best>>());
+            let outcome = run.play(rounds, best.as_deref(), self.progress.stopped)?;
+            Ok((i, self.keep(&runs[i].key, run.horizon, outcome)?))
         })?;
         for (i, outcome) in played {
             kept[i] = Some(outcome);
@@ -301,7 +290,7 @@ impl<'a> Work<'a> {
         Ok(kept.into_iter().flatten().collect())
     }
 
-    /// Every learner of every problem whose set can be drawn, in the plane.
+    /// Draws every learner of every problem whose set can be drawn in the plane.
     fn pictures(&self) -> Result<Vec<Picture>> {
         if !self.prepared.experiment.pictures {
             return Ok(Vec::new());
@@ -316,32 +305,29 @@ impl<'a> Work<'a> {
         Ok(drawn.into_iter().flatten().collect())
     }
 
-    /// The runs that are timed: the longest, with the first seed and theory's step size.
+    /// The runs that are timed: those of the longest horizon with the first seed and the step size of
+    /// theory.
     fn timed(&self, all: &[Run<'a>]) -> Result<Vec<Planned<'a>>> {
         let is_timed = |run: &&Run<'a>| {
             self.prepared.experiment.timing
                 && run.horizon == run.problem.config.horizon()
                 && run.seed == run.problem.config.seeds[0]
-                && run.scale == run.learner.plain_scale()
+                && run.scale == run.config.plain_scale()
         };
         self.plan("time", all.iter().filter(is_timed).copied().collect())
     }
 
-    /// Times runs one after another, with nothing beside them.
+    /// Times the runs one after another, so that no other run disturbs the measurement.
     fn time(&self, timed: &[Planned<'a>], kept: Vec<Option<Vec<f64>>>) -> Result<Vec<TimingRow>> {
         let mut rows = Vec::new();
         for (planned, kept) in timed.iter().zip(kept) {
-            let Planned {
-                run,
-                checkpoints,
-                key,
-            } = planned;
+            let (run, checkpoints) = (&planned.run, &planned.checkpoints);
             let seconds = match kept {
                 Some(seconds) => seconds,
                 None => {
                     let Progress { clock, stopped, .. } = *self.progress;
                     let seconds = run.time(checkpoints, clock, stopped)?;
-                    self.keep(key, run.horizon, seconds)?
+                    self.keep(&planned.key, run.horizon, seconds)?
                 }
             };
             let row = |(&round, seconds): (&u64, f64)| TimingRow {
@@ -358,28 +344,24 @@ impl<'a> Work<'a> {
         Ok(rows)
     }
 
-    /// Maps the items over threads and returns the results in their order, or the first error in
-    /// that order.
-    fn in_parallel<T: Sync, U: Send>(
+    /// Applies `f` to the items on several threads. Returns the results in the order of the items, or
+    /// the error of the first item that failed.
+    fn in_parallel<T: Sync, U: Send + Sync>(
         &self,
         items: &[T],
         f: impl Fn(&T) -> Result<U> + Sync,
     ) -> Result<Vec<U>> {
         let next = AtomicUsize::new(0);
         let failed = AtomicBool::new(false);
-        let all = Mutex::new(Vec::with_capacity(items.len()));
+        let results: Vec<OnceLock<Result<U>>> = items.iter().map(|_| OnceLock::new()).collect();
         let work = || {
             while !failed.load(Ordering::Relaxed) && !(self.progress.stopped)() {
                 let i = next.fetch_add(1, Ordering::Relaxed);
                 let Some(item) = items.get(i) else {
                     break;
                 };
-                let result = f(item);
-                if result.is_err() {
-                    failed.store(true, Ordering::Relaxed);
-                }
-                let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-                all.push((i, result));
+                let result = results[i].get_or_init(|| f(item));
+                failed.fetch_or(result.is_err(), Ordering::Relaxed);
             }
         };
         std::thread::scope(|scope| {
@@ -387,19 +369,15 @@ impl<'a> Work<'a> {
                 scope.spawn(work);
             }
         });
-        let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-        all.sort_by_key(|(i, _)| *i);
-        let results = all.into_iter().map(|(_, result)| result);
+        let results = results.into_iter().filter_map(OnceLock::into_inner);
         let results = results.collect::<Result<Vec<U>>>()?;
-        match results.len() == items.len() {
-            true => Ok(results),
-            false => Err(Error::Stopped),
-        }
+        let complete = results.len() == items.len();
+        complete.then_some(results).ok_or(Error::Stopped)
     }
 }
 
-/// A learner on a problem's set in the plane. Collected examples have no planar form: a synthetic
-/// stream of the same kind replaces them.
+/// Draws a learner on a problem's set in the plane. Collected examples can't be drawn there, so that a
+/// synthetic stream with the same kind of labels replaces them.
 fn picture(problem: &Problem, name: &str, learner: &LearnerConfig) -> Result<Option<Picture>> {
     let config = &problem.config;
     let (stream, note) = match &config.stream {
@@ -412,7 +390,7 @@ fn picture(problem: &Problem, name: &str, learner: &LearnerConfig) -> Result<Opt
                 _ => "regression",
             };
             let stream = like.parse().context(|| problem.name.clone())?;
-            (stream, format!("; rounds of {like} stand for the data"))
+            (stream, format!("; the stream {like} replaces the data"))
         }
     };
     let scale = learner.plain_scale();

@@ -1,4 +1,4 @@
-//! Reading an experiment's file. Every error names the line and what is allowed there.
+//! Reads an experiment's TOML file. Every error names the line and says what is allowed there.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -11,18 +11,18 @@ use indexmap::IndexMap;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
 use toml::Value;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use super::{DEFAULT, Experiment, LearnerConfig, ProblemConfig, RowSource, Source};
 use crate::error::{Error, Result};
 
-/// The key that is scaled by default.
+/// The key that the factors in `scales` multiply by default.
 const STEP: &str = "eta-scale";
 
-/// The longest run, in rounds.
+/// The largest number of rounds of a run.
 const LONGEST: u64 = 1_000_000_000_000;
 
-/// A file as it is written: an experiment with keys that apply to all problems and learners.
+/// The content of a file. Some keys are defaults for all problems and learners.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -60,24 +60,20 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// An error at a key, given with the tables that it is in. If the key is not written, the line
-    /// is that of the innermost table.
+    /// An error at a key. `keys` is the path to it through the tables. The error has the key's line, or
+    /// the line of the innermost table of the path that exists.
     pub(super) fn error(&self, keys: &[&str], what: impl Display) -> Error {
-        let span = DeTable::parse(&self.text).map_or(0..0, |file| {
-            let mut span = 0..0;
+        let mut span = 0..0;
+        if let Ok(file) = DeTable::parse(&self.text) {
             let mut table = Some(file.get_ref());
             for key in keys {
                 let Some(value) = table.and_then(|table| table.get(*key)) else {
                     break;
                 };
                 span = value.span();
-                table = match value.get_ref() {
-                    DeValue::Table(table) => Some(table),
-                    _ => None,
-                };
+                table = value.get_ref().as_table();
             }
-            span
-        });
+        }
         self.error_at(&span, what)
     }
 
@@ -92,7 +88,7 @@ impl Origin {
 }
 
 impl Experiment {
-    /// Reads an experiment. It opens no file that the experiment names, and builds nothing.
+    /// Reads an experiment from the text of its file. It opens none of the data files.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         let origin = Origin {
             path: path.into(),
@@ -100,19 +96,18 @@ impl Experiment {
         };
         let file: File = toml::from_str(text)
             .map_err(|e| origin.error_at(&e.span().unwrap_or(0..0), e.message().trim_end()))?;
-        let no_table = |what| Error::NoTable {
-            path: path.into(),
-            what,
-        };
-        if file.problem.is_empty() {
-            return Err(no_table(
-                "there is no problem; write a table [problem.NAME] with set, loss and stream",
-            ));
-        }
-        if file.learner.is_empty() {
-            return Err(no_table(
+        let missing = match (file.problem.is_empty(), file.learner.is_empty()) {
+            (true, _) => {
+                Some("there is no problem; write a table [problem.NAME] with set, loss and stream")
+            }
+            (_, true) => Some(
                 "there is no learner; write a table [learner.NAME] with name = \"ofw-ls\", for example",
-            ));
+            ),
+            _ => None,
+        };
+        if let Some(what) = missing {
+            let path = path.into();
+            return Err(Error::NoTable { path, what });
         }
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let mut experiment = Self {
@@ -138,53 +133,45 @@ impl Experiment {
             problems.any(|p| p.learners.contains(name))
         };
         if let Some(idle) = experiment.learners.keys().find(|name| !is_played(name)) {
-            let what = format!("learner {idle} plays no problem");
+            let what = format!("learner {idle} plays no problem; list it in one, or remove it");
             return Err(experiment.origin.error(&["learner", idle], what));
         }
         Ok(experiment)
     }
 
+    /// Checks the name of a problem or a learner, which appears in tables and in file names.
     fn check_name(&self, kind: &str, name: &str) -> Result<()> {
         let is_plain = |c: char| c.is_alphanumeric() || "-_.+ ".contains(c);
         if !name.is_empty() && name.len() <= 60 && name.chars().all(is_plain) {
             return Ok(());
         }
         let what = format!(
-            "{kind} `{name}`: a name has 1 to 60 characters, each a letter, a digit, a blank or one of -_.+"
+            "{kind} `{name}`: a name has 1 to 60 characters, each a letter, a digit, a space or one of -_.+"
         );
         Err(self.origin.error(&[kind, name], what))
     }
 
+    /// Reads a learner's table. `grid` has the factors that apply to all learners.
     fn read_learner(&self, name: &str, table: &toml::Table, grid: &[f64]) -> Result<LearnerConfig> {
         self.check_name("learner", name)?;
-        let error = |key: &str, what: &str| Err(self.origin.error(&["learner", name, key], what));
+        let error = |key: &str, what: &str| self.origin.error(&["learner", name, key], what);
         let mut keys = table.clone();
         let tune = match keys.remove("tune") {
             None => None,
             Some(Value::Boolean(false)) => Some(None),
             Some(Value::String(key)) => Some(Some(key)),
             Some(_) => {
-                return error(
-                    "tune",
-                    "tune must be false or the key to scale, such as \"eta-scale\"",
-                );
+                let what = "tune must be false or the key to scale, such as \"eta-scale\"";
+                return Err(error("tune", what));
             }
         };
-        let own = match keys.remove("scales").map(scales) {
-            None => None,
-            Some(Ok(own)) => Some(own),
-            Some(Err(why)) => return error("scales", why.message()),
-        };
-        let storage = match keys.remove("storage").map(Value::try_into::<Storage>) {
-            None => Storage::Dense,
-            Some(Ok(storage)) => storage,
-            Some(Err(_)) => {
-                return error(
-                    "storage",
-                    "storage must be \"dense\", \"lazy\" or \"sparse\"",
-                );
-            }
-        };
+        let own = keys.remove("scales").map(scales).transpose();
+        let own = own.map_err(|why| error("scales", why.message()))?;
+        let storage = keys.remove("storage").map(Value::try_into::<Storage>);
+        let storage = storage.transpose().map_err(|_| {
+            let what = "storage must be \"dense\", \"lazy\" or \"sparse\"";
+            error("storage", what)
+        })?;
         let spec = self.read_spec(name, keys)?;
         let has_key = |key: &str| {
             let mut specs = spec.iter();
@@ -193,20 +180,24 @@ impl Experiment {
         let many = own.as_deref().unwrap_or(grid) != [1.0];
         let tune = match tune {
             Some(Some(key)) if !has_key(&key) => {
-                return error("", &format!("this learner has no key `{key}`"));
+                return Err(error("", &format!("this learner has no key `{key}`")));
             }
             Some(given) => given,
             None if has_key(STEP) => Some(STEP.into()),
             None if many => {
-                return error(
-                    "",
-                    "this learner has no step size to scale; write tune = false, or tune = \"KEY\"",
-                );
+                let what =
+                    "this learner has no step size to scale; write tune = false, or tune = \"KEY\"";
+                return Err(error("", what));
             }
             None => None,
         };
         let scales = match (&tune, own) {
-            (None, Some(own)) if own != [1.0] => return error("", "tune = false has no scales"),
+            (None, Some(own)) if own != [1.0] => {
+                return Err(error(
+                    "",
+                    "with tune = false, nothing is scaled; remove scales",
+                ));
+            }
             (None, _) => one(),
             (Some(_), own) => own.unwrap_or(grid.to_vec()),
         };
@@ -214,46 +205,44 @@ impl Experiment {
             spec,
             tune,
             scales,
-            storage,
+            storage: storage.unwrap_or_default(),
         })
     }
 
-    /// The learner's spec, as text or by its name and keys; `None` for the library's choice.
+    /// Reads a learner's spec, given as text or by its name and keys. `None` stands for the library's
+    /// choice.
     fn read_spec(&self, name: &str, keys: toml::Table) -> Result<Option<LearnerSpec>> {
-        let error = |key: &str, what: String| Err(self.origin.error(&["learner", name, key], what));
-        match (keys.get("spec"), keys.get("name").and_then(Value::as_str)) {
-            (Some(_), _) if keys.len() > 1 => {
-                error("spec", "give either a spec, or a name and keys".into())
-            }
-            (Some(Value::String(text)), _) if text == DEFAULT => Ok(None),
-            (Some(Value::String(text)), _) => match text.parse() {
-                Ok(spec) => Ok(Some(spec)),
-                Err(why) => error("spec", why.to_string()),
-            },
-            (_, None) => {
+        let error = |key: &str, what: String| self.origin.error(&["learner", name, key], what);
+        let spec = keys.get("spec");
+        if spec.is_some() && keys.len() > 1 {
+            let what = "give either a spec, or a name and keys";
+            return Err(error("spec", what.into()));
+        }
+        if let Some(Value::String(text)) = spec {
+            let read = (text != DEFAULT).then(|| text.parse()).transpose();
+            return read.map_err(|why: extremal::Error| error("spec", why.to_string()));
+        }
+        match keys.get("name").and_then(Value::as_str) {
+            None => {
                 let names = LearnerSpec::ENTRIES.iter().map(|e| e.name);
                 let names: Vec<&str> = names.chain([DEFAULT]).collect();
-                error(
-                    "",
-                    format!("a learner needs a name, one of {}", names.join(", ")),
-                )
+                let what = format!("a learner needs a name, one of {}", names.join(", "));
+                Err(error("", what))
             }
-            (_, Some(DEFAULT)) if keys.len() == 1 => Ok(None),
-            (_, Some(_)) => match from_table(&keys) {
-                Ok(spec) => Ok(Some(spec)),
-                Err(why) => {
-                    let key = match &why {
-                        extremal::Error::Spec { key, .. } => key.as_deref().unwrap_or_default(),
-                        _ => "",
-                    };
-                    let or = if key == "name" { ", or `default`" } else { "" };
-                    error(key, format!("{why}{or}"))
-                }
-            },
+            Some(DEFAULT) if keys.len() == 1 => Ok(None),
+            Some(_) => from_table(&keys).map(Some).map_err(|why| {
+                let key = match &why {
+                    extremal::Error::Spec { key, .. } => key.as_deref().unwrap_or_default(),
+                    _ => "",
+                };
+                let or = if key == "name" { ", or `default`" } else { "" };
+                error(key, format!("{why}{or}"))
+            }),
         }
     }
 
-    /// More step sizes find a better one by chance: all learners that are tuned try as many.
+    /// Checks that all tuned learners try equally many step sizes. A learner that tries more could find
+    /// a better one by chance.
     fn check_budgets(&self) -> Result<()> {
         let mut tuned = self.learners.iter().filter(|(_, l)| l.tune.is_some());
         let Some((first, budget)) = tuned.next().map(|(name, l)| (name, l.scales.len())) else {
@@ -262,14 +251,14 @@ impl Experiment {
         let Some((name, other)) = tuned.find(|(_, l)| l.scales.len() != budget) else {
             return Ok(());
         };
+        let tries = other.scales.len();
         let what = format!(
-            "learner {name} tries {} step sizes, and {first} tries {budget}; give all learners as many, or tune = false",
-            other.scales.len()
+            "learner {name} tries {tries} step sizes, and {first} tries {budget}; give both the same number of scales, or write tune = false"
         );
         Err(self.origin.error(&["learner", name], what))
     }
 
-    /// Fills in what the file gives for all problems.
+    /// Fills in the file's defaults for all problems.
     fn complete(
         &self,
         name: &str,
@@ -279,24 +268,29 @@ impl Experiment {
         self.check_name("problem", name)?;
         let origin = &self.origin;
         let own = problem.rounds.is_some() || !problem.horizons.is_empty();
-        let (rounds, horizons) = match own {
-            true => (problem.rounds.take(), std::mem::take(&mut problem.horizons)),
-            false => (file.rounds, file.horizons.clone()),
+        let (keys, rounds, horizons) = match own {
+            true => {
+                let horizons = std::mem::take(&mut problem.horizons);
+                (
+                    &["problem", name, "horizons"][..],
+                    problem.rounds.take(),
+                    horizons,
+                )
+            }
+            false => (&["horizons"][..], file.rounds, file.horizons.clone()),
         };
-        problem.horizons = match (rounds, horizons.is_empty()) {
-            (Some(rounds), true) => vec![rounds],
-            (None, false) => horizons,
-            (Some(_), false) => {
-                let keys = ["problem", name, "horizons"];
-                let keys = if own { &keys[..] } else { &keys[2..] };
+        problem.horizons = match rounds {
+            Some(_) if !horizons.is_empty() => {
                 return Err(origin.error(keys, "give either rounds or horizons"));
             }
-            (None, true) => {
-                let what =
-                    "the number of rounds is missing; give rounds = T, or horizons = [T1, T2, …]";
-                return Err(origin.error(&["problem", name], what));
-            }
+            Some(rounds) => vec![rounds],
+            None => horizons,
         };
+        if problem.horizons.is_empty() {
+            let what =
+                "the number of rounds is missing; give rounds = T, or horizons = [T1, T2, …]";
+            return Err(origin.error(&["problem", name], what));
+        }
         if problem.seeds.is_empty() {
             problem.seeds = match file.seeds.is_empty() {
                 true => vec![0],
@@ -315,7 +309,7 @@ impl Experiment {
                 let known: Vec<&str> = self.learners.keys().map(String::as_str).collect();
                 let known = known.join(", ");
                 let what =
-                    format!("learners: `{player}` is not one of {known}, or is listed twice");
+                    format!("`{player}` is unknown or listed twice; the learners are {known}");
                 return Err(origin.error(&["problem", name, "learners"], what));
             }
         }
@@ -323,43 +317,35 @@ impl Experiment {
     }
 }
 
-/// The value if it is allowed, or an error.
+/// The value if it is allowed, otherwise an error with the text `what`.
 fn checked<T, E: serde::de::Error>(value: T, allowed: bool, what: &str) -> Result<T, E> {
-    if allowed {
-        Ok(value)
-    } else {
-        Err(E::custom(what))
-    }
+    allowed.then_some(value).ok_or_else(|| E::custom(what))
 }
 
-/// Reads λ.
+/// Reads λ, the factor of the ridge term.
 pub(super) fn ridge<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     let l2 = f64::deserialize(from)?;
     checked(l2, l2.is_finite() && l2 >= 0.0, "l2 must be a number ≥ 0")
 }
 
-/// Reads T.
+/// Reads T, the number of rounds.
 pub(super) fn rounds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     Ok(checked_horizons(vec![u64::deserialize(from)?])?.pop())
 }
 
-/// Reads the lengths of runs: a list, or doubling from the first to the last.
+/// Reads the numbers of rounds of several runs: a list, or a first and a last number, between which
+/// the numbers double.
 pub(super) fn horizons<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged, expecting = "a list of numbers of rounds, or { from, to }")]
+    #[serde(untagged, deny_unknown_fields)]
+    #[serde(expecting = "a list of numbers of rounds, or { from = …, to = … }")]
     enum Horizons {
         List(Vec<u64>),
-        Doubling(Doubling),
-    }
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Doubling {
-        from: u64,
-        to: u64,
+        Doubling { from: u64, to: u64 },
     }
     let all = match Horizons::deserialize(from)? {
         Horizons::List(all) => all,
-        Horizons::Doubling(Doubling { from, to }) => {
+        Horizons::Doubling { from, to } => {
             let first = Some(from).filter(|t| *t > 0);
             let doubled = std::iter::successors(first, |t| t.checked_mul(2));
             doubled.take_while(|t| *t <= to).collect()
@@ -372,11 +358,12 @@ fn checked_horizons<E: serde::de::Error>(all: Vec<u64>) -> Result<Vec<u64>, E> {
     let is_short = all.last().is_none_or(|t| *t <= LONGEST);
     let all = checked(all, is_short, "a run can't have more than 10^12 rounds")?;
     let increasing = all.first().is_some_and(|t| *t > 0) && all.is_sorted_by(|a, b| a < b);
-    let what = "rounds and horizons must be whole numbers from 1 on, increasing";
+    let what =
+        "rounds and horizons must be whole numbers of at least 1, and horizons must increase";
     checked(all, increasing, what)
 }
 
-/// Reads seeds: their number, or a list.
+/// Reads seeds: a list, or their number n for the seeds 0 to n − 1.
 pub(super) fn seeds<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "a number of seeds, or a list of them")]
@@ -394,12 +381,12 @@ pub(super) fn seeds<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::E
     checked(all, allowed, what)
 }
 
-/// Reads factors on the step size.
+/// Reads the factors on the step size.
 fn scales<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
     let all = Vec::<f64>::deserialize(from).unwrap_or_default();
     let positive = all.iter().all(|s| s.is_finite() && *s > 0.0);
     let allowed = positive && !all.is_empty() && are_distinct(&all);
-    let what = "scales must be a list of distinct numbers > 0, at least one";
+    let what = "scales must be a non-empty list of distinct numbers > 0";
     checked(all, allowed, what)
 }
 
@@ -428,13 +415,13 @@ impl<'de> Deserialize<'de> for Source {
             (Some(_), None) if !of_file => Ok(Self::Rows(rows)),
             (None, Some(_)) => Ok(Self::Rows(rows)),
             _ => Err(D::Error::custom(
-                "a stream is { name = … } from `extremal list streams`, { data = … } from `extremal list data`, or { file = …, format = …, label = … }",
+                "write { name = … } with a name from `extremal list streams`, { data = … } with a name from `extremal list data`, or { file = …, format = …, label = … }",
             )),
         }
     }
 }
 
-/// Reads a spec as text, `"lp:p=1.5"`, or as a table, `{ name = "lp", p = 1.5 }`.
+/// Reads a spec from text such as `"lp:p=1.5"`, or from a table such as `{ name = "lp", p = 1.5 }`.
 pub(super) fn spec<'de, D, T>(from: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -452,11 +439,12 @@ where
     read.map_err(D::Error::custom)
 }
 
+/// Reads a spec from a table of a name and keys.
 fn from_table<T>(table: &toml::Table) -> extremal::Result<T>
 where
     T: TryFrom<Table, Error = extremal::Error>,
 {
-    // JSON would silently drop NaN and infinity.
+    // The conversion to JSON below would silently drop NaN and infinity.
     if let Some((key, _)) = table.iter().find(|(_, v)| !is_finite(v)) {
         return Err(extremal::Error::Spec {
             key: Some(key.clone()),
@@ -484,18 +472,16 @@ pub(super) fn text<S: Serializer>(spec: &impl Display, to: S) -> Result<S::Ok, S
     to.collect_str(spec)
 }
 
-/// Writes a learner's spec.
+/// Writes a learner's spec, or `default` for the library's choice.
 pub(super) fn spec_or_default<S: Serializer>(
     spec: &Option<LearnerSpec>,
     to: S,
 ) -> Result<S::Ok, S::Error> {
-    match spec {
-        Some(spec) => to.collect_str(spec),
-        None => to.serialize_str(DEFAULT),
-    }
+    let text = spec.as_ref().map(LearnerSpec::to_string);
+    to.serialize_str(text.as_deref().unwrap_or(DEFAULT))
 }
 
-/// Writes the key that is scaled.
+/// Writes the key that is scaled, or `false` if nothing is scaled.
 pub(super) fn key_or_false<S: Serializer>(key: &Option<String>, to: S) -> Result<S::Ok, S::Error> {
     match key {
         Some(key) => to.serialize_str(key),

@@ -1,4 +1,4 @@
-//! Experiments: learners × problems × seeds, written in TOML.
+//! Experiments, described by a TOML file: learners play problems, with several horizons and seeds.
 
 mod cache;
 mod compare;
@@ -9,9 +9,9 @@ mod run;
 pub use compare::{Progress, compare};
 pub use file::Origin;
 pub use problem::Prepared;
-pub(crate) use problem::Problem;
+pub(crate) use problem::{Problem, next_round};
 pub use run::Clock;
-pub(crate) use run::{Outcome, Proof, Run};
+pub(crate) use run::{Outcome, Proof, Run, Stop};
 
 use extremal::learner::{LearnerSpec, Storage, Uses};
 use extremal::loss::LossSpec;
@@ -20,19 +20,20 @@ use extremal::stream::StreamSpec;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-/// The name of the learner that the library chooses from the set and the loss alone.
+/// The name that stands for the library's choice of a learner, which depends only on the set and the
+/// loss.
 pub const DEFAULT: &str = "default";
 
-/// An experiment with all defaults filled in. Serialised, it is an experiment's file again.
+/// An experiment with all defaults filled in. Its serialised form is an experiment's file again.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Experiment {
-    /// A heading.
+    /// The title of the report.
     pub title: String,
-    /// What the experiment shows; may be empty.
+    /// A description of the experiment; may be empty.
     pub about: String,
-    /// Whether seconds are measured, in runs of their own.
+    /// Whether running times are measured, in additional runs.
     pub timing: bool,
-    /// Whether the learners are drawn in the plane.
+    /// Whether the learners are also drawn on sets in the plane.
     pub pictures: bool,
     /// The problems by name, in the file's order.
     #[serde(rename = "problem")]
@@ -40,7 +41,7 @@ pub struct Experiment {
     /// The learners by name, in the file's order.
     #[serde(rename = "learner")]
     pub learners: IndexMap<String, LearnerConfig>,
-    /// The file, for the lines of errors.
+    /// The file that the experiment was read from. Errors refer to its lines.
     #[serde(skip)]
     pub origin: Origin,
 }
@@ -56,10 +57,10 @@ impl Experiment {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ProblemConfig {
-    /// A heading.
+    /// The problem's heading in tables.
     #[serde(default)]
     pub title: String,
-    /// What the problem shows, in a sentence or two; may be empty.
+    /// A description of the problem, in a sentence or two; may be empty.
     #[serde(default)]
     pub about: String,
     /// The constraint set.
@@ -68,17 +69,17 @@ pub struct ProblemConfig {
     /// The loss.
     #[serde(deserialize_with = "file::spec", serialize_with = "file::text")]
     pub loss: LossSpec,
-    /// λ of the ridge term.
+    /// λ of the ridge term (λ/2)‖x‖², which is added to the loss.
     #[serde(default, deserialize_with = "file::ridge")]
     pub l2: f64,
     /// The source of the rounds.
     pub stream: Source,
     #[serde(default, skip_serializing, deserialize_with = "file::rounds")]
     rounds: Option<u64>,
-    /// T of each run, increasing.
+    /// The numbers of rounds T, in increasing order. Each T is a run of its own.
     #[serde(default, deserialize_with = "file::horizons")]
     pub horizons: Vec<u64>,
-    /// Every learner plays each of these streams.
+    /// The seeds of the streams. Every learner plays each stream.
     #[serde(default, deserialize_with = "file::seeds")]
     pub seeds: Vec<u64>,
     #[serde(rename = "told")]
@@ -94,7 +95,8 @@ impl ProblemConfig {
         self.horizons.last().copied().unwrap_or(0)
     }
 
-    /// Whether learners know T and G. They always know λ, which the loss gives.
+    /// Whether learners know the number of rounds T and the bound G on gradients. They always know λ,
+    /// which follows from the loss.
     pub fn constants_are_known(&self) -> bool {
         self.known_constants.unwrap_or(true)
     }
@@ -106,10 +108,10 @@ pub struct LearnerConfig {
     /// The learner; `None` for the library's choice.
     #[serde(serialize_with = "file::spec_or_default")]
     pub spec: Option<LearnerSpec>,
-    /// The key that is scaled, usually the step size.
+    /// The key that is scaled, usually the step size. `None` if nothing is scaled.
     #[serde(serialize_with = "file::key_or_false")]
     pub tune: Option<String>,
-    /// The factors on it that are tried.
+    /// The factors that multiply the key's value, each in runs of its own.
     pub scales: Vec<f64>,
     /// How decisions are stored.
     #[serde(skip_serializing_if = "is_default")]
@@ -117,7 +119,7 @@ pub struct LearnerConfig {
 }
 
 impl LearnerConfig {
-    /// The factor that represents the learner: 1, or else the first of the grid.
+    /// The factor whose runs represent the learner: 1 if it was tried, otherwise the first factor.
     pub fn plain_scale(&self) -> f64 {
         if self.scales.contains(&1.0) {
             return 1.0;
@@ -125,7 +127,7 @@ impl LearnerConfig {
         self.scales.first().copied().unwrap_or(1.0)
     }
 
-    /// `lazy storage`; `None` if storage is dense.
+    /// The storage in words, such as `lazy storage`. `None` if storage is dense.
     pub fn storage_note(&self) -> Option<&'static str> {
         match self.storage {
             Storage::Dense => None,
@@ -151,7 +153,7 @@ pub enum Source {
     Rows(RowSource),
 }
 
-/// Collected examples, and how they are prepared: an embedded data set or a file.
+/// Collected examples from an embedded data set or a file, and how they are prepared.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct RowSource {
@@ -167,20 +169,20 @@ pub struct RowSource {
     /// The label's column, in a file with named columns.
     #[serde(skip_serializing_if = "is_default")]
     pub label: Option<String>,
-    /// Whether there are labels, by default true. Prices for log-wealth have none.
+    /// Whether the examples have labels; true by default. Prices for the log-wealth loss have none.
     pub labels: Option<bool>,
-    /// Whether the seed chooses the order; otherwise it is the file's.
+    /// Whether the seed determines the order of the examples. Otherwise they have the file's order.
     pub shuffle: bool,
-    /// Whether each column is divided by the size of its largest entry.
+    /// Whether each column is divided by its largest absolute value.
     pub unit_columns: bool,
-    /// Whether each row is divided by its norm, after that.
+    /// Whether each row is then divided by its norm.
     pub unit_rows: bool,
-    /// Whether a column of ones is added, before rows are divided.
+    /// Whether a column of ones is added before rows are divided by their norms.
     pub intercept: bool,
 }
 
 impl RowSource {
-    /// An embedded data set as it is.
+    /// An embedded data set without any preparation.
     pub fn embedded(name: &str) -> Self {
         Self {
             data: Some(name.into()),
@@ -200,64 +202,4 @@ impl std::fmt::Display for RowSource {
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::{Experiment, Prepared, Run};
-
-    #[test]
-    fn the_curve_of_a_run_passes_through_its_certificate_and_halves_at_its_radius() {
-        for set in [
-            "l2:radius=3,dim=4",
-            "l1:radius=3,dim=4",
-            "lp:p=1.5,radius=3,dim=4",
-        ] {
-            let text = format!(
-                "rounds = 400\nseeds = 1\n[problem.a]\nset = \"{set}\"\nloss = \"logistic\"\n\
-                 stream = {{ name = \"classification\" }}\n[learner.a]\nname = \"ofw\"\n\
-                 [learner.b]\nname = \"ofw-free\"\n"
-            );
-            let experiment = Experiment::parse(&text, Path::new("a.toml")).unwrap();
-            let prepared = Prepared::new(experiment).unwrap();
-            for (name, learner) in &prepared.experiment.learners {
-                let run = Run {
-                    problem: &prepared.problems[0],
-                    name,
-                    learner,
-                    scale: 1.0,
-                    horizon: 400,
-                    seed: 1,
-                };
-                // without the best decision, the upper end is the certificate on the set itself
-                let played = run.play(&[64, 400], None, &|| false).unwrap();
-                let (end, rows) = (played.last(), &played.comparators);
-                assert_eq!((rows.len(), rows[0][0]), (46, 0.0));
-                let above = rows.partition_point(|row| row[0] < 3.0);
-                let [low, high] = [rows[above - 1], rows[above]];
-                let part = (3.0 - low[0]) / (high[0] - low[0]);
-                let there = low[1] + part * (high[1] - low[1]);
-                assert!(
-                    (there - end.regret_upper).abs() < 1e-11 * end.loss,
-                    "{set} {name}"
-                );
-                assert!(
-                    played
-                        .checkpoints
-                        .iter()
-                        .all(|c| c.halving_radius.is_some())
-                );
-                let radius = end.halving_radius.unwrap();
-                for [at, regret, share] in rows {
-                    assert_eq!(*share <= 0.5, *at <= radius, "{set} {name}: {at}, {radius}");
-                    // the loss that it is a share of is rounded down
-                    let exact = regret / end.loss;
-                    assert!((share - exact).abs() < 1e-11 && share.abs() >= exact.abs());
-                }
-                assert!(rows[0][2] < 0.5 && rows[45][2] > 1.0);
-            }
-        }
-    }
 }

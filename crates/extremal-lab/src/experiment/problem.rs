@@ -1,32 +1,34 @@
-//! Building everything that an experiment names, so that errors come before the first round.
+//! Builds the sets, losses, streams and learners that an experiment names, so that all errors are
+//! found before the first round.
 
 use std::path::Path;
 use std::sync::Arc;
 
+use extremal::Point;
 use extremal::learner::{LearnerSpec, default_for};
 use extremal::loss::{Labels, Objective, Scratch};
 use extremal::set::{SetSpec, SharedSet};
-use extremal::stream::Stream;
+use extremal::stream::{Round, Stream};
 use extremal::theory::LossFacts;
 use extremal_learn::Signs;
 
-use super::{Experiment, LearnerConfig, ProblemConfig, Run, Source};
-use crate::error::Result;
+use super::{Experiment, LearnerConfig, ProblemConfig, Run, Source, Stop};
+use crate::error::{Context, Error, Result};
 use crate::results::Input;
 use crate::rows::Rows;
 
-/// The largest dimension: several vectors with all entries are in memory at once.
+/// The largest dimension. A run keeps several dense vectors in memory.
 const MOST_DIMENSIONS: usize = 20_000_000;
-/// The number of rounds of a synthetic stream that are tried on the loss beforehand.
+/// The number of rounds of a synthetic stream on which the loss is tried before the first run.
 const TRIED: usize = 20;
 
-/// An experiment that can be run.
+/// An experiment that has been checked and is ready to run.
 pub struct Prepared {
     /// The experiment.
     pub experiment: Experiment,
-    /// The files and data sets read.
+    /// The files and data sets that were read.
     pub inputs: Vec<Input>,
-    /// Notes to the user on how they were read.
+    /// Notes to the user on how these files were read.
     pub notes: Vec<String>,
     pub(crate) problems: Vec<Problem>,
 }
@@ -37,16 +39,17 @@ pub(crate) struct Problem {
     pub config: ProblemConfig,
     pub set: SharedSet,
     pub objective: Objective,
+    /// The collected examples; `None` for a synthetic stream.
     rows: Option<Arc<Rows>>,
-    /// G; infinite if unknown.
+    /// G, a bound on the gradients' norms; infinite if unknown.
     pub gradient: f64,
-    /// β; infinite if unknown.
+    /// β, the smoothness of the losses; infinite if unknown.
     smoothness: f64,
 }
 
 impl Prepared {
-    /// Builds every set, loss, stream and learner, and reads the data. Relative paths begin in the
-    /// experiment's folder. An error names the line.
+    /// Builds every set, loss, stream and learner, and reads the data. Relative paths start from the
+    /// folder of the experiment's file. An error names the line of that file.
     pub fn new(mut experiment: Experiment) -> Result<Self> {
         let base = experiment.origin.path.parent().unwrap_or(Path::new("."));
         for config in experiment.problems.values_mut() {
@@ -66,46 +69,55 @@ impl Prepared {
             let problem = Problem::new(name, config).map_err(complain)?;
             problem.check().map_err(complain)?;
             if let (Source::Rows(source), Some(rows)) = (&config.stream, &problem.rows) {
-                let input = Input {
-                    name: source.to_string(),
-                    sha256: rows.sha256.clone(),
-                };
-                let of_rows = rows.notes.iter();
-                notes.extend(of_rows.map(|note| format!("{}: {note}", input.name)));
+                let (name, sha256) = (source.to_string(), rows.sha256.clone());
+                notes.extend(rows.notes.iter().map(|note| format!("{name}: {note}")));
+                let input = Input { name, sha256 };
                 if !inputs.contains(&input) {
                     inputs.push(input);
                 }
             }
             problems.push(problem);
         }
-        for problem in &problems {
-            check_learners(&experiment, problem)?;
-        }
-        Ok(Self {
+        let prepared = Self {
             experiment,
             inputs,
             notes,
             problems,
-        })
+        };
+        prepared.check_learners()?;
+        Ok(prepared)
     }
 
-    /// The number of runs, and of rounds in all runs.
+    /// Checks that every learner can play each of its problems.
+    fn check_learners(&self) -> Result<()> {
+        let first = |run: &&Run<'_>| run.seed == run.problem.config.seeds[0];
+        for run in self.runs().iter().filter(first) {
+            if let Err(why) = run.learner() {
+                let (name, problem) = (run.name, &run.problem.name);
+                let what = format!("learner {name} can't play problem {problem}: {why}");
+                return Err(self.experiment.origin.error(&["learner", name], what));
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of runs, and the number of rounds in all runs together.
     pub fn size(&self) -> (u64, u64) {
         let runs = self.runs();
         (runs.len() as u64, runs.iter().map(|r| r.horizon).sum())
     }
 
-    /// All runs, in the order of problems, learners, step sizes, horizons and seeds.
+    /// All runs, ordered by problem, then learner, step size, horizon and seed.
     pub(super) fn runs(&self) -> Vec<Run<'_>> {
         let mut runs = Vec::new();
         for problem in &self.problems {
-            for (name, learner) in self.learners(problem) {
-                for &scale in &learner.scales {
+            for (name, config) in self.learners(problem) {
+                for &scale in &config.scales {
                     for &horizon in &problem.config.horizons {
                         runs.extend(problem.config.seeds.iter().map(|&seed| Run {
                             problem,
                             name,
-                            learner,
+                            config,
                             scale,
                             horizon,
                             seed,
@@ -117,7 +129,7 @@ impl Prepared {
         runs
     }
 
-    /// The learners of a problem, with their names.
+    /// The names and the settings of a problem's learners.
     pub(super) fn learners<'a>(
         &'a self,
         problem: &'a Problem,
@@ -127,25 +139,23 @@ impl Prepared {
     }
 }
 
-/// A problem's key and what is wrong there. An empty key stands for the whole table.
+/// A key of a problem's table, and the error to report there. An empty key stands for the whole table.
 type Complaint = (&'static str, String);
 
-/// Checks that every learner can play each of its problems.
-fn check_learners(experiment: &Experiment, problem: &Problem) -> Result<()> {
-    for name in &problem.config.learners {
-        let learner = &experiment.learners[name];
-        for &scale in &learner.scales {
-            for &horizon in &problem.config.horizons {
-                let spec = problem.with_constants(learner, scale, horizon, 0, problem.gradient);
-                let built = spec.and_then(|spec| spec.build_stored(&problem.set, learner.storage));
-                if let Err(why) = built {
-                    let what = format!("learner {name} can't play problem {}: {why}", problem.name);
-                    return Err(experiment.origin.error(&["learner", name], what));
-                }
-            }
-        }
+/// The next round of a stream. It is an error if the stream has ended, or if the caller stops the
+/// experiment. `here` describes the run in error messages.
+pub(crate) fn next_round<'s>(
+    stream: &'s mut dyn Stream,
+    decision: &dyn Point,
+    stopped: Stop<'_>,
+    here: impl Fn() -> String,
+) -> Result<Round<'s>> {
+    if stopped() {
+        return Err(Error::Stopped);
     }
-    Ok(())
+    let round = stream.next(decision).context(&here)?;
+    let ended = || Error::Unsupported(format!("{}: the stream has too few rounds", here()));
+    round.ok_or_else(ended)
 }
 
 impl Problem {
@@ -161,11 +171,11 @@ impl Problem {
         let dim = rows.as_ref().map(|rows| rows.dim);
         let set = config.set.build(dim).map_err(at("set"))?;
         if set.dim() > MOST_DIMENSIONS {
+            let key = if rows.is_some() { "stream" } else { "set" };
             let dim = set.dim();
-            let what = format!(
-                "dimension {dim} is too large for an experiment; dimensions go up to {MOST_DIMENSIONS}"
-            );
-            return Err((if rows.is_some() { "stream" } else { "set" }, what));
+            let what =
+                format!("dimension {dim} is too large; dimensions go up to {MOST_DIMENSIONS}");
+            return Err((key, what));
         }
         let loss = config.loss.build().map_err(at("loss"))?;
         let mut problem = Self {
@@ -183,11 +193,11 @@ impl Problem {
         let objective = &problem.objective;
         let weight = problem.rows.as_ref().map_or(1.0, |rows| rows.weight_bound);
         problem.gradient = weight * objective.gradient_bound(row, label, reach);
-        // Weights do not shrink the ridge term.
+        // Weights do not multiply the ridge term.
         problem.smoothness = weight.max(1.0) * objective.smoothness(row);
         if let (Some(rows), SetSpec::Simplex(_)) = (&problem.rows, &config.set) {
-            // ⟨a, x⟩ lies between the entries of a, which is tighter than ‖a‖‖x‖. For log-wealth it
-            // keeps away from 0.
+            // ⟨a, x⟩ lies between the smallest and the largest entry of a, times the total of x. This
+            // is tighter than ‖a‖‖x‖, and for log-wealth it excludes 0.
             let (low, high) = rows.entry_range;
             let (low, high) = (low * reach, high * reach);
             let within = objective.gradient_bound_between(row, low, high, label, reach);
@@ -196,17 +206,18 @@ impl Problem {
         Ok(problem)
     }
 
-    /// Refuses what would make a run fail.
+    /// Tries the loss on the stream, so that an unsuitable stream is refused before the first run.
     fn check(&self) -> Result<(), Complaint> {
         let of_stream = |e: extremal::Error| ("stream", e.to_string());
         let mut stream = match &self.rows {
-            // The file's order, so that errors have the number of the example.
+            // In the file's order, so that an error names the example by its number in the file.
             Some(rows) => rows.in_order(self.set.dim()),
             None => self.stream(0),
         }
         .map_err(of_stream)?;
         if stream.is_adaptive() && !self.objective.is_linear() {
-            let what = "a stream that depends on the decisions has a best decision in hindsight for the linear loss alone";
+            let what = "this stream depends on the decisions, and can be used with the linear loss alone; \
+                        choose loss = \"linear\" or another stream";
             return Err(("stream", what.into()));
         }
         if let Some(rows) = &self.rows {
@@ -226,33 +237,30 @@ impl Problem {
         Ok(())
     }
 
-    /// Checks that there are enough examples, and labels if the loss needs them.
+    /// Checks that there are enough examples, and that they have labels exactly if the loss uses them.
     fn check_rows(&self, rows: &Rows) -> Result<(), Complaint> {
         let longest = self.config.horizon();
         let refuse = |what: String| Err(("stream", what));
-        if (rows.len() as u64) < longest {
+        let examples = rows.len();
+        if (examples as u64) < longest {
             return refuse(format!(
-                "its data has {} examples, fewer than {longest} rounds",
-                rows.len()
+                "the data has only {examples} examples for {longest} rounds; give fewer rounds"
             ));
         }
         let loss = self.objective.loss();
+        let name = loss.name();
         match (loss.labels(), rows.has_labels) {
             (Labels::Any | Labels::Signs, false) => {
-                return refuse(format!(
-                    "{} loss needs labels, but the data has none",
-                    loss.name()
-                ));
+                return refuse(format!("{name} loss needs labels, but the data has none"));
             }
             (Labels::None, true) => {
                 return refuse(format!(
-                    "{} loss takes no labels; write labels = false, so that no feature is read as the label",
-                    loss.name()
+                    "{name} loss uses no labels; write labels = false, so that every column is a feature"
                 ));
             }
             _ => {}
         }
-        // Labels are ±1 or 0/1, not a mixture.
+        // Labels must be ±1 or 0/1, not a mixture of both.
         let mut signs = Signs::default();
         for (i, label) in rows.labels.iter().enumerate() {
             signs = signs
@@ -262,34 +270,41 @@ impl Problem {
         Ok(())
     }
 
-    /// The stream of a seed.
+    /// The stream for a seed. The same seed gives the same rounds.
     pub fn stream(&self, seed: u64) -> extremal::Result<Box<dyn Stream>> {
         match (&self.config.stream, &self.rows) {
             (Source::Synthetic(spec), _) => spec.build(self.set.dim(), seed),
             (Source::Rows(_), Some(rows)) => rows.stream(seed, self.set.dim()),
             (Source::Rows(_), None) => Err(extremal::Error::Unsupported(
-                "the examples were not read".into(),
+                "the examples have not been read".into(),
             )),
         }
     }
 
-    /// The facts that theorems may assume about the losses of a stream of this problem.
+    /// The properties of the losses that theorems may assume.
     pub fn losses(&self, stream: &dyn Stream) -> LossFacts {
         LossFacts {
-            // For the longest row and the largest weight.
+            // This holds for the longest row and the largest weight.
             smoothness: self.smoothness,
             ..self.objective.facts(f64::INFINITY, !stream.is_adaptive())
         }
     }
 
-    /// Everything that the rounds depend on, for the key of a cached run.
-    pub fn source_key(&self) -> String {
+    /// Texts that determine the set and the losses for every seed, for the keys of cached results.
+    pub fn key_parts(&self) -> Vec<String> {
+        let config = &self.config;
         let hash = self.rows.as_ref().map_or("", |rows| &rows.sha256);
-        format!("{:?} {hash}", self.config.stream)
+        vec![
+            config.set.to_string(),
+            config.loss.to_string(),
+            config.l2.to_string(),
+            format!("{:?} {hash}", config.stream),
+        ]
     }
 
-    /// A learner's spec with those of T, G, λ and β that it has a key for, that are known, and that
-    /// the experiment does not give itself. Randomised learners get the seed.
+    /// A learner's spec with its constants filled in. Each of T, G, λ and β is filled in if the learner
+    /// has a key for it, if it is known, and if the experiment's file does not set it. A randomised
+    /// learner gets the seed.
     pub fn with_constants(
         &self,
         learner: &LearnerConfig,
@@ -327,7 +342,7 @@ impl Problem {
         match base.and_then(|base| base.parse::<f64>().ok()) {
             Some(base) => full.with(key, base * scale),
             None => Err(extremal::Error::Unsupported(format!(
-                "{key} has no value to scale; give one"
+                "{key} has no value to scale; write {key} = …"
             ))),
         }
     }

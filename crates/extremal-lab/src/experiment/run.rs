@@ -1,4 +1,4 @@
-//! One run: a learner with one step size on one problem, for one horizon and one seed.
+//! One run: a learner with one step size plays one problem, for one horizon and one seed.
 
 use extremal::game;
 use extremal::hindsight::Meter;
@@ -10,25 +10,30 @@ use extremal_learn::norms;
 use serde::{Deserialize, Serialize};
 
 use super::LearnerConfig;
-use super::problem::Problem;
+use super::problem::{Problem, next_round};
 use crate::comparator::Best;
 use crate::error::{Context, Error, Result};
 use crate::results::{Level, TraceRow};
 use crate::summary::worse;
 use crate::surrogate::Follower;
 
-/// Seconds since a fixed moment.
+/// A function that returns the seconds since a fixed moment.
 pub type Clock<'a> = &'a (dyn Fn() -> f64 + Sync);
 
-/// Oracle calls spent on a certificate for strongly convex losses.
+/// A function that returns whether to stop.
+pub(crate) type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// The largest number of oracle calls for one certificate of strongly convex losses.
 const CERTIFICATE_STEPS: usize = 200;
 
-/// A run to be made.
+/// The settings of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
     pub problem: &'a Problem,
+    /// The learner's name in the experiment.
     pub name: &'a str,
-    pub learner: &'a LearnerConfig,
+    pub config: &'a LearnerConfig,
+    /// The factor on the learner's step size.
     pub scale: f64,
     pub horizon: u64,
     pub seed: u64,
@@ -38,37 +43,40 @@ pub(crate) struct Run<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub checkpoints: Vec<TraceRow>,
+    /// The learner's theorem; `None` if it has no theorem for this set.
     pub verdict: Option<Proof>,
-    /// The largest violation; `None` if the set does not report violations.
+    /// The largest violation of the set; `None` if the set can't measure violations.
     pub violation: Option<f64>,
     pub oracle_calls: u64,
-    /// [`norms::curve`] at the end; empty if the losses have no least value or the set is no ball.
+    /// The rows of [`norms::curve`] after the last round. Empty if the losses are unbounded below, or
+    /// if the set is not a ball.
     pub comparators: Vec<[f64; 3]>,
 }
 
 impl Outcome {
+    /// The checkpoint after the last round.
     pub fn last(&self) -> &TraceRow {
         let last = self.checkpoints.last();
         last.expect("a run ends at a checkpoint")
     }
 }
 
-/// A theorem's bound and assumptions, checked on a run.
+/// A theorem's bound on the regret, and its assumptions as checked on a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Proof {
     pub theorem: String,
     pub exponent: f64,
     pub bound: f64,
-    /// Whether the bound is vacuous: [`theory::is_vacuous`].
+    /// Whether the bound is vacuous, as [`theory::is_vacuous`] defines it.
     pub vacuous: bool,
-    /// Whether the theorem is about the mean over seeds.
+    /// Whether the theorem bounds the mean regret over seeds, not the regret of each run.
     pub of_mean: bool,
-    /// Whether each assumption holds, and the figures.
+    /// For each assumption: whether it holds, and a text with the values that were compared.
     pub checks: Vec<(bool, String)>,
 }
 
 impl Proof {
-    /// `None` if the bound is not finite.
+    /// The guarantee at the run's last checkpoint, `end`. `None` if its bound is not finite.
     fn new(
         guarantee: Guarantee,
         seen: &RunStatistics,
@@ -84,90 +92,73 @@ impl Proof {
             bound,
             vacuous: theory::is_vacuous(bound, end.trivial),
             of_mean: guarantee.assumptions().contains(&of_mean),
-            // No run breaks the assumption that the theorem is about the mean.
+            // "In expectation" says what the bound is about. No single run can break it.
             checks: checks
                 .map(|c| (c.holds || c.assumption == of_mean, c.detail))
                 .collect(),
         })
     }
 
-    /// Whether the run met all assumptions. Otherwise the bound does not count.
+    /// Whether the run met all assumptions. If it did not, the bound says nothing about the run.
     pub fn applies(&self) -> bool {
         self.checks.iter().all(|(holds, _)| *holds)
     }
 }
 
 impl Run<'_> {
-    /// The name of the run in errors.
+    /// The description of the run in error messages.
     fn place(&self) -> String {
-        let Self {
-            problem,
-            name,
-            horizon,
-            seed,
-            ..
-        } = self;
-        format!("{}, {name}, T = {horizon}, seed {seed}", problem.name)
+        let (problem, name) = (&self.problem.name, self.name);
+        format!(
+            "{problem}, {name}, T = {}, seed {}",
+            self.horizon, self.seed
+        )
     }
 
-    /// Everything that the outcome depends on, apart from the version and the checkpoints.
-    pub fn parts(&self) -> Result<Vec<String>> {
-        let config = &self.problem.config;
-        Ok(vec![
-            config.set.to_string(),
-            config.loss.to_string(),
-            config.l2.to_string(),
-            self.problem.source_key(),
-            self.spec()?.to_string(),
-            self.horizon.to_string(),
-            self.seed.to_string(),
-            format!("{:?}", self.learner.storage),
-        ])
+    /// All settings that the outcome depends on, except for the program's version and the checkpoints.
+    pub fn key_parts(&self) -> Result<Vec<String>> {
+        let mut parts = self.problem.key_parts();
+        parts.push(self.spec().context(|| self.place())?.to_string());
+        parts.extend([self.horizon, self.seed].map(|number| number.to_string()));
+        parts.push(format!("{:?}", self.config.storage));
+        Ok(parts)
     }
 
-    fn spec(&self) -> Result<LearnerSpec> {
-        let Self { problem, .. } = self;
-        problem
-            .with_constants(
-                self.learner,
-                self.scale,
-                self.horizon,
-                self.seed,
-                problem.gradient,
-            )
-            .context(|| self.place())
+    /// The learner's spec with the constants that it knows.
+    fn spec(&self) -> extremal::Result<LearnerSpec> {
+        let (config, gradient) = (self.config, self.problem.gradient);
+        self.problem
+            .with_constants(config, self.scale, self.horizon, self.seed, gradient)
     }
 
-    fn start(&self, spec: &LearnerSpec) -> Result<(Box<dyn Learner>, Box<dyn Stream>)> {
-        let Self { problem, .. } = self;
+    /// The learner before its first round.
+    pub fn learner(&self) -> extremal::Result<Box<dyn Learner>> {
+        self.spec()?
+            .build_stored(&self.problem.set, self.config.storage)
+    }
+
+    /// The learner and the stream before the first round.
+    fn start(&self) -> Result<(Box<dyn Learner>, Box<dyn Stream>)> {
         let here = || self.place();
-        let learner = spec.build_stored(&problem.set, self.learner.storage);
-        let stream = problem.stream(self.seed).context(here)?;
-        Ok((learner.context(here)?, stream))
+        let stream = self.problem.stream(self.seed).context(here)?;
+        Ok((self.learner().context(here)?, stream))
     }
 
-    fn stream_ended(&self) -> Error {
-        Error::Unsupported(format!(
-            "{}: the stream ends before round {}",
-            self.place(),
-            self.horizon
-        ))
-    }
-
-    /// Plays the run with checkpoints after the given rounds, of which the last is the horizon.
-    /// `best` has the best fixed decision at each of them.
+    /// Plays the run and records a checkpoint after each of the given rounds. The last of them is the
+    /// horizon. `best` holds the best fixed decision at each checkpoint. It is `None` for linear
+    /// losses: then the certificate is the regret itself.
     pub fn play(
         &self,
         checkpoints: &[u64],
         best: Option<&[Best]>,
-        stopped: &(dyn Fn() -> bool + Sync),
+        stopped: Stop<'_>,
     ) -> Result<Outcome> {
         let Problem { set, objective, .. } = self.problem;
         let here = || self.place();
-        let spec = self.spec()?;
-        let (mut learner, mut stream) = self.start(&spec)?;
-        // Writing out all entries in every round would cost more than a learner in other storage.
-        let dense = self.learner.storage == Storage::Dense;
+        let spec = self.spec().context(here)?;
+        let (mut learner, mut stream) = self.start()?;
+        // In lazy or sparse storage, writing all entries would cost more than the round itself.
+        let dense = self.config.storage == Storage::Dense;
         let follow = dense && checkpoints.len() > 1;
         let mut follower = follow.then(|| Follower::new(&spec, set)).flatten();
         let losses = self.problem.losses(&*stream);
@@ -184,23 +175,14 @@ impl Run<'_> {
         let mut comparators = Vec::new();
         for (i, &round) in checkpoints.iter().enumerate() {
             for _ in reached.last().map_or(0, |row: &TraceRow| row.round)..round {
-                if stopped() {
-                    return Err(Error::Stopped);
-                }
                 let decision = learner.decide().context(here)?;
                 if dense {
                     decision.write(&mut x);
                     violation = violation.into_iter().chain(inspect(&x)).reduce(worse);
                 }
-                let given = stream.next(decision).context(here)?;
-                let given = given.ok_or_else(|| self.stream_ended())?;
-                let turn = game::round(
-                    &mut *learner,
-                    objective,
-                    given,
-                    Some(&mut meter),
-                    &mut scratch,
-                );
+                let round = next_round(&mut *stream, decision, stopped, here)?;
+                let meter = Some(&mut meter);
+                let turn = game::round(&mut *learner, objective, round, meter, &mut scratch);
                 let turn = turn.context(here)?;
                 if let Some(follower) = &mut follower {
                     follower.see(&x, &turn.evaluation.gradient);
@@ -222,12 +204,10 @@ impl Run<'_> {
                     (lower, certified.regret, Level::Exact)
                 }
                 Some(best) => {
-                    let (least, certified) = (objective.least_total(), certified.regret);
-                    let found = interval((loss, rounding), best[i], certified, least);
-                    found.map_err(|what| Error::Contradiction {
-                        place: self.place(),
-                        what,
-                    })?
+                    let least = objective.least_total();
+                    let regret = best[i].regret((loss, rounding), certified.regret, least);
+                    let place = self.place();
+                    regret.map_err(|what| Error::Contradiction { place, what })?
                 }
             };
             let above_least = objective.above_least(loss);
@@ -273,25 +253,22 @@ impl Run<'_> {
         })
     }
 
-    /// Plays the run by itself, and returns the seconds inside the learner up to each checkpoint.
+    /// Plays the run without measuring its regret. Returns the seconds spent inside the learner up to
+    /// each checkpoint.
     pub fn time(
         &self,
         checkpoints: &[u64],
         clock: Clock<'_>,
-        stopped: &(dyn Fn() -> bool + Sync),
+        stopped: Stop<'_>,
     ) -> Result<Vec<f64>> {
         let here = || self.place();
-        let (mut learner, mut stream) = self.start(&self.spec()?)?;
+        let (mut learner, mut stream) = self.start()?;
         let objective = &self.problem.objective;
         let (mut scratch, mut seconds) = (Scratch::default(), 0.0);
         let mut times = Vec::with_capacity(checkpoints.len());
         for round in 1..=self.horizon {
-            if stopped() {
-                return Err(Error::Stopped);
-            }
             let decision = learner.decide().context(here)?;
-            let given = stream.next(decision).context(here)?;
-            let Round { row, label, weight } = given.ok_or_else(|| self.stream_ended())?;
+            let Round { row, label, weight } = next_round(&mut *stream, decision, stopped, here)?;
             let evaluation = objective.evaluate_in(row, label, weight, decision, &mut scratch);
             let gradient = evaluation.context(here)?.gradient;
             let start = clock();
@@ -305,7 +282,8 @@ impl Run<'_> {
     }
 }
 
-/// The theorem's bound after a round; `None` if it holds at another horizon alone, or is not finite.
+/// The theorem's bound after a round. `None` if the bound is not finite, or if it holds only at a fixed
+/// horizon and the round is another one.
 fn bound_at(theorem: &Guarantee, round: f64) -> Option<f64> {
     let other = |a: &Assumption| matches!(a, Assumption::Horizon(t) if *t != round);
     let fixed = theorem.assumptions().iter().any(other);
@@ -313,21 +291,19 @@ fn bound_at(theorem: &Guarantee, round: f64) -> Option<f64> {
     bound.filter(|bound| bound.is_finite())
 }
 
-/// A compensated sum (Neumaier 1974).
+/// A sum that also adds up the rounding errors of its additions, each by Knuth's exact formula.
 #[derive(Default)]
 struct Total {
     sum: f64,
+    /// The sum of the rounding errors.
     lost: f64,
 }
 
 impl Total {
     fn add(&mut self, value: f64) {
         let sum = self.sum + value;
-        self.lost += if self.sum.abs() >= value.abs() {
-            (self.sum - sum) + value
-        } else {
-            (value - sum) + self.sum
-        };
+        let added = sum - self.sum;
+        self.lost += (self.sum - (sum - added)) + (value - added);
         self.sum = sum;
     }
 
@@ -336,93 +312,9 @@ impl Total {
     }
 }
 
-/// The interval of the regret, from a total loss that is known up to `rounding`, the comparator and
-/// the certificate of the gradients. `least` is the least total that the losses allow. Numbers that
-/// contradict each other are an error.
-fn interval(
-    (total, rounding): (f64, f64),
-    best: Best,
-    certificate: f64,
-    least: f64,
-) -> Result<(f64, f64, Level), String> {
-    let upper = total + rounding - best.floor.max(least);
-    let lower = total - rounding - best.value;
-    let (upper, level) = if certificate < upper {
-        (certificate, Level::Certificate)
-    } else {
-        (upper, Level::Interval)
-    };
-    let wrong = if best.value < least {
-        format!("the best total is below {least}, the least that the losses allow")
-    } else if lower > total - least {
-        format!("the regret {lower} is above the total loss")
-    } else if lower <= upper {
-        return Ok((lower, upper, level));
-    } else {
-        format!("the regret is at least {lower} and at most {upper}")
-    };
-    let Best { value, floor } = best;
-    Err(format!(
-        "{wrong} (total loss {total}, best total between {floor} and {value}, certificate {certificate})"
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_that_contradict_each_other_are_an_error() {
-        let best = |value, floor| Best { value, floor };
-        let ok = |total, best, certificate, least| interval((total, 0.0), best, certificate, least);
-        assert_eq!(
-            ok(10.0, best(3.0, 2.5), 100.0, 0.0),
-            Ok((7.0, 7.5, Level::Interval))
-        );
-        assert_eq!(
-            ok(10.0, best(3.0, 2.5), 7.2, 0.0),
-            Ok((7.0, 7.2, Level::Certificate))
-        );
-        // no total is below the least that the losses allow, whatever the search found
-        assert_eq!(
-            ok(10.0, best(3.0, -1.0), 100.0, 0.0),
-            Ok((7.0, 10.0, Level::Interval))
-        );
-        assert_eq!(
-            ok(-3.0, best(-5.0, -5.5), 100.0, f64::NEG_INFINITY),
-            Ok((2.0, 2.5, Level::Interval))
-        );
-        for (total, best, certificate, words) in [
-            (
-                10.0,
-                best(3.0, 2.5),
-                7.0 - 1e-12,
-                "at least 7 and at most 6.99",
-            ),
-            (10.0, best(3.0, 4.0), 100.0, "at least 7 and at most 6 "),
-            // a regret of 12 for a learner that lost 10 in all
-            (10.0, best(-2.0, -3.0), 100.0, "below 0"),
-            (10.0, best(f64::NAN, 2.0), 100.0, "at least NaN"),
-        ] {
-            let error = interval((total, 0.0), best, certificate, 0.0).unwrap_err();
-            assert!(error.contains(words), "{error}");
-            assert!(
-                error.contains("total loss 10, best total between"),
-                "{error}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_contradiction_names_the_run_and_ends_the_program_with_code_3() {
-        let error = Error::Contradiction {
-            place: "ball, ogd, T = 100, seed 1".into(),
-            what: "the regret is at least 5 and at most 4".into(),
-        };
-        assert!(error.is_numerical());
-        let text = error.to_string();
-        assert!(text.starts_with("internal error: ball, ogd, T = 100, seed 1: the regret is"));
-    }
 
     #[test]
     fn a_total_keeps_what_rounding_would_lose() {

@@ -1,5 +1,5 @@
-//! A learner in the plane, round by round: the set, the decisions, the oracle's answers, and the best
-//! decision in hindsight.
+//! Plays a learner on a set in the plane and records every round: the decision, the points that the
+//! oracle returned, and the regret.
 
 use extremal::Error;
 use extremal::Gradient;
@@ -19,17 +19,17 @@ mod recorder;
 use plane::Plane;
 use recorder::{Log, Recorder};
 
-/// Builds a learner on a set, with the gradient bound G and the number of rounds of this small
-/// problem.
+/// A function that builds a learner on a set. It also receives the gradient bound G and the number of
+/// rounds.
 pub type Build<'a> = &'a dyn Fn(&SharedSet, f64, u64) -> extremal::Result<Box<dyn Learner>>;
 
-/// Plays a learner on a problem's set in two dimensions, or in three if the set then lies in a plane,
-/// as simplices do. `None` if the set, the loss, the stream or the learner does not exist there. The
-/// names of the problem and the learner are left empty.
+/// Plays a learner on a problem's set in two dimensions, or in three dimensions if the set then lies in
+/// a plane, as simplices do. Returns `None` if the set, the loss, the stream or the learner does not
+/// exist in that dimension. The names of the problem and the learner in the result are empty.
 ///
-/// For linear losses, the regret of a step is exact: against the best decision of the rounds so far.
-/// For other losses, it is against the best decision of *all* rounds. It may then be less than the
-/// regret so far, and is the regret at the end.
+/// For linear losses, the regret after a round compares the learner with the best decision for the
+/// rounds so far. For other losses, it compares the learner with the best decision for *all* rounds.
+/// After the last round, both are the regret.
 ///
 /// ```
 /// use extremal::{learner::LearnerSpec, loss::{LossSpec, Objective}};
@@ -115,7 +115,7 @@ pub fn draw(
     }
     let best = hindsight.best().context(here)?;
     if !objective.is_linear() {
-        // The steps hold the loss so far: subtract that of the best decision on the same stream.
+        // So far, the steps hold the learner's total loss. Subtract that of the best decision.
         let mut stream = spec.build(dim, seed).context(here)?;
         let mut total = 0.0;
         for step in &mut steps {
@@ -138,24 +138,25 @@ pub fn draw(
     }))
 }
 
-/// A learner on a set that records the oracle's answers.
+/// Builds a learner on a set that records the points that its oracle returns.
 fn recorded(
     set: &SharedSet,
     build: &dyn Fn(&SharedSet) -> extremal::Result<Box<dyn Learner>>,
 ) -> Option<(Box<dyn Learner>, Log)> {
-    // On a ball, a learner computes its atoms itself. If it does not know that the set is a ball, it
-    // asks the oracle, and gets the same atoms up to rounding. Some learners play on balls alone.
+    // On a ball, a learner computes the minimising points itself. If the ball's structure is hidden,
+    // the learner calls the oracle instead, and gets the same points up to rounding. If it can't play
+    // without that structure, it is not hidden.
     let is_ball = set.structure().as_ball().is_some();
     [is_ball, false].into_iter().find_map(|general| {
         let (recorder, log) = Recorder::around(set, general);
         let learner = build(&recorder).ok()?;
-        // Oracle calls while building belong to no round.
+        // Oracle calls during the construction belong to no round.
         log.take();
         Some((learner, log))
     })
 }
 
-/// The rounds so far, and the best decision for them.
+/// Computes the best decision for the rounds so far.
 struct Hindsight<'a> {
     set: &'a SharedSet,
     is_linear: bool,
@@ -181,7 +182,7 @@ impl<'a> Hindsight<'a> {
         })
     }
 
-    /// Adds a round. Returns the regret so far for linear losses, and the loss so far for others.
+    /// Adds a round. Returns the regret so far if losses are linear, otherwise the total loss so far.
     fn add(&mut self, round: Round<'_>, loss: f64, g: &[f64]) -> extremal::Result<f64> {
         self.loss += loss;
         if self.is_linear {
@@ -209,6 +210,3 @@ impl<'a> Hindsight<'a> {
         Ok(solve(&self.rounds, &**self.set, &options)?.x)
     }
 }
-
-#[cfg(test)]
-mod tests;

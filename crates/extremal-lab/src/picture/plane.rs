@@ -1,31 +1,32 @@
-//! Sets in the plane: a problem's set in as few dimensions as show it, and its boundary.
+//! Places a problem's set in the plane, and computes its boundary there.
 
 use extremal::kernel::{dot, norm};
 use extremal::set::{Atom, Oracle, Set, SetSpec, SharedSet};
 use serde_json::Value;
 
-/// The precision of a curved boundary, as a share of the diameter: about 160 points of a circle.
+/// The precision of a curved boundary, as a share of the diameter. A circle gets about 160 points.
 const CURVED: f64 = 1e-4;
 
-/// The precision of a polytope's boundary: rounding.
+/// The precision of a polytope's boundary, which only allows for rounding errors.
 const FLAT: f64 = 1e-9;
 
-/// The largest number of points.
+/// The largest number of points of a boundary.
 const MOST: usize = 2_000;
 
-/// A set of dimension 2, or of dimension 3 in a plane, with a map of that plane.
+/// A set in two dimensions, or a set in three dimensions that lies in a plane, with coordinates of
+/// that plane.
 pub(super) struct Plane {
     pub set: SharedSet,
-    /// The set as a spec, and how it lies in the plane.
+    /// The set's spec, with a note if it lies in a plane of three dimensions.
     pub name: String,
     /// The point that is drawn at (0, 0).
     origin: Vec<f64>,
-    /// The directions right and up, which are orthonormal.
+    /// The directions that are drawn to the right and upwards. They are orthonormal.
     axes: [Vec<f64>; 2],
 }
 
 impl Plane {
-    /// The set of a spec in two dimensions, or in a plane of three; `None` if neither exists.
+    /// The set of a spec in two dimensions, or in a plane of three dimensions. `None` if neither exists.
     pub(super) fn of(spec: &SetSpec) -> Option<Self> {
         [2, 3].into_iter().find_map(|dim| {
             let spec = in_dimension(spec, dim)?;
@@ -38,7 +39,7 @@ impl Plane {
         })
     }
 
-    /// All of ℝ²; `None` if the set lies on a line.
+    /// Draws a set of ℝ² in its own coordinates. `None` if the set lies on a line.
     fn whole(set: SharedSet, spec: &SetSpec) -> Option<Self> {
         let plane = Self {
             name: spec.to_string(),
@@ -62,14 +63,14 @@ impl Plane {
         Some(plane)
     }
 
-    /// The plane that contains the set, with the third coordinate upwards and the second to the
-    /// right of the first.
+    /// Finds the plane that contains a set of ℝ³. The third coordinate increases upwards, and the second
+    /// increases further to the right than the first. `None` if the set lies in no plane, or on a line.
     fn slice(set: SharedSet, spec: &SetSpec) -> Option<Self> {
         let mut support = Support::new(&*set);
         let directions = 400;
         let points = (0..directions)
             .map(|k| {
-                // Evenly over the sphere: heights in equal steps, turned by the golden angle.
+                // Points evenly over the sphere: equal steps in height, each turned by the golden angle.
                 let height = 1.0 - (2.0 * f64::from(k) + 1.0) / f64::from(directions);
                 let radius = (1.0 - height * height).sqrt();
                 let turn = f64::from(k) * 2.399_963_229_728_653;
@@ -89,13 +90,13 @@ impl Plane {
         let thin = FLAT * norm(&side);
         let size = norm(&normal);
         if !(size > thin * norm(&side)) {
-            return None; // A line or a point.
+            return None; // The set is a line or a point.
         }
         normal.iter_mut().for_each(|v| *v /= size);
         if (0..points.len()).any(|k| dot(&normal, &from(k)).abs() > thin) {
-            return None; // A body.
+            return None; // The set has a volume.
         }
-        // Up is the part of the last coordinate that lies in the plane and is not constant.
+        // The last coordinate direction that is not perpendicular to the plane, projected onto it.
         let up = (0..3).rev().find_map(|axis| {
             let mut up: Vec<f64> = normal.iter().map(|n| -normal[axis] * n).collect();
             up[axis] += 1.0;
@@ -118,18 +119,18 @@ impl Plane {
         })
     }
 
-    /// The place of a point in the picture.
+    /// The coordinates of a point in the picture.
     pub(super) fn point(&self, x: &[f64]) -> [f64; 2] {
         self.direction(&minus(x, &self.origin))
     }
 
-    /// The part of a direction that lies in the plane.
+    /// The coordinates of a direction's projection onto the plane.
     pub(super) fn direction(&self, d: &[f64]) -> [f64; 2] {
         [dot(&self.axes[0], d), dot(&self.axes[1], d)]
     }
 
-    /// The boundary, anticlockwise: the vertices of a polytope, or enough points of a curve that
-    /// straight lines between them look like it.
+    /// The points of the boundary, anticlockwise. For a polytope, these are its vertices. For other sets,
+    /// straight lines between the points are indistinguishable from the boundary.
     pub(super) fn outline(&self) -> Option<Vec<[f64; 2]>> {
         let precision = match self.set.polytope() {
             Some(_) => FLAT,
@@ -162,11 +163,11 @@ impl Plane {
     }
 }
 
-/// The search for a boundary.
+/// The points of a boundary found so far.
 struct Edge<'a> {
     plane: &'a Plane,
     support: Support,
-    /// The largest distance between the boundary and a line that replaces it.
+    /// The largest allowed distance between the boundary and a straight line that replaces it.
     near: f64,
     points: Vec<[f64; 2]>,
 }
@@ -190,7 +191,7 @@ impl Edge<'_> {
         }
     }
 
-    /// Adds the points between two points of the boundary, without these two.
+    /// Adds the points of the boundary that lie between two of its points.
     fn refine(&mut self, a: [f64; 2], b: [f64; 2]) -> Option<()> {
         let length = norm(&minus(&b, &a));
         if length <= self.near || self.points.len() >= MOST {
@@ -207,7 +208,7 @@ impl Edge<'_> {
     }
 }
 
-/// An oracle that returns the farthest point in a direction.
+/// Returns the farthest point of a set in a direction.
 struct Support {
     oracle: Box<dyn Oracle>,
     atom: Atom,
@@ -232,8 +233,8 @@ impl Support {
     }
 }
 
-/// The spec in another dimension. Products are left as they are, since their parts would have to
-/// share the dimensions.
+/// The spec in another dimension. Products keep their dimensions, because it is unclear how their parts
+/// would share the new dimension.
 fn in_dimension(spec: &SetSpec, dim: usize) -> Option<SetSpec> {
     let mut table = serde_json::to_value(spec).ok()?;
     put_dimension(&mut table, dim);

@@ -1,4 +1,4 @@
-//! A set that records the answers of its oracle.
+//! A set that records the points that its oracle returns.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,13 +7,13 @@ use extremal::set::{
     SmoothConstraint, Structure,
 };
 
-/// The atoms since the last [`Log::take`].
+/// The points that an oracle returned since the last [`Log::take`].
 #[derive(Clone, Default)]
 pub(super) struct Log(Arc<Mutex<Vec<Vec<f64>>>>);
 
 impl Log {
     pub(super) fn take(&self) -> Vec<Vec<f64>> {
-        // A panic elsewhere leaves the list valid.
+        // The list is valid even if another thread panicked.
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -23,12 +23,12 @@ impl Log {
     }
 }
 
-/// A set that behaves like another one and records the atoms of its oracle.
+/// A wrapper of a set that records the points that the set's oracle returns.
 pub(super) struct Recorder {
     inner: SharedSet,
     log: Log,
-    /// Whether the structure is hidden, so that learners that compute the atoms of a ball themselves
-    /// ask the oracle.
+    /// Whether the set's structure is hidden. Learners that know the set to be a ball compute the
+    /// minimising points themselves, and would not call the oracle.
     general: bool,
 }
 
@@ -114,5 +114,40 @@ impl Oracle for RecordingOracle {
         atom.write(&mut written);
         self.log.push(written);
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use extremal::Gradient;
+    use extremal::learner::LearnerSpec;
+    use extremal::set::SetSpec;
+
+    use super::*;
+
+    #[test]
+    fn a_recorder_changes_no_decision() {
+        for set in ["l2", "lp:p=1.5", "simplex", "k-sparse:k=2"] {
+            let set = set.parse::<SetSpec>().unwrap().build(Some(4)).unwrap();
+            for entry in LearnerSpec::ENTRIES {
+                let spec: LearnerSpec = entry.examples[0].parse().unwrap();
+                let (recorder, _log) = Recorder::around(&set, false);
+                let (Ok(mut plain), Ok(mut recorded)) = (spec.build(&set), spec.build(&recorder))
+                else {
+                    assert!(spec.build(&set).is_err() && spec.build(&recorder).is_err());
+                    continue;
+                };
+                let mut x = [[0.0; 4]; 2];
+                for t in 0..60 {
+                    plain.decision().write(&mut x[0]);
+                    recorded.decision().write(&mut x[1]);
+                    assert_eq!(x[0].map(f64::to_bits), x[1].map(f64::to_bits), "{spec}");
+                    let g = [0, 1, 2, 3].map(|i| f64::from(t * (i + 1)).sin());
+                    let gradient = Gradient::dense(&g);
+                    plain.observe(&gradient).unwrap();
+                    recorded.observe(&gradient).unwrap();
+                }
+            }
+        }
     }
 }

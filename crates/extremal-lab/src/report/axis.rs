@@ -1,26 +1,27 @@
-//! Logarithmic axes, on which a slope is an exponent.
+//! Logarithmic axes. On two such axes, the slope of a line is an exponent.
 
-/// A map from values to places on the page.
+/// A logarithmic axis: a map from positive values to coordinates in the figure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Axis {
-    /// log₁₀ of the least value.
+    /// log₁₀ of the smallest value.
     pub low: f64,
-    /// log₁₀ of the largest.
+    /// log₁₀ of the largest value.
     pub high: f64,
-    /// The place of the least value.
+    /// The coordinate of the smallest value.
     pub start: f64,
-    /// The place of the largest.
+    /// The coordinate of the largest value.
     pub end: f64,
 }
 
 impl Axis {
-    /// An axis for all positive values with a margin in decades; `None` if there is no such value.
+    /// An axis for the positive ones of these values, with a margin of `pad` decades at both ends. `None`
+    /// if no value is positive.
     pub fn new(values: impl Iterator<Item = f64>, pad: f64, start: f64, end: f64) -> Option<Self> {
         let logs = values.filter(|v| *v > 0.0 && v.is_finite()).map(f64::log10);
         let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| {
             (a.min(v), b.max(v))
         });
-        // A single value gets an octave around it.
+        // An axis for a single value spans an octave.
         let pad = if high - low < 0.1 { pad.max(0.15) } else { pad };
         (low <= high).then_some(Self {
             low: low - pad,
@@ -30,13 +31,14 @@ impl Axis {
         })
     }
 
-    /// The place of a positive value.
+    /// The coordinate of a positive value.
     pub fn at(&self, value: f64) -> f64 {
         let part = (value.log10() - self.low) / (self.high - self.low);
         self.start + part * (self.end - self.start)
     }
 
-    /// Powers of ten: every second one on a long axis, and multiples of them on a short one.
+    /// The values with a tick: powers of ten. A long axis has every second power, and a short axis has
+    /// multiples of the powers too.
     pub fn ticks(&self) -> Vec<f64> {
         let span = self.high - self.low;
         let factors: &[f64] = match span {
@@ -54,7 +56,7 @@ impl Axis {
     }
 }
 
-/// 1000 → `1k`, 1e-6 → `10⁻⁶`.
+/// The label of a tick: `1k` for 1000, `10⁻⁶` for 1e-6.
 pub(super) fn tick(value: f64) -> String {
     match value {
         v if !(0.9e-3..1e9).contains(&v) => power(v),
@@ -64,11 +66,12 @@ pub(super) fn tick(value: f64) -> String {
     }
 }
 
-/// A number without digits from rounding.
+/// The number with at most six decimals, so that rounding errors do not show.
 fn short(value: f64) -> String {
     format!("{}", (value * 1e6).round() / 1e6)
 }
 
+/// The number as a multiple of a power of ten, such as `2·10⁻⁵`.
 fn power(value: f64) -> String {
     let exponent = (value.log10() + 1e-9).floor() as i32;
     let factor = value / 10f64.powi(exponent);

@@ -1,6 +1,6 @@
-//! Figures as SVG. Everything is drawn in `currentColor`. An attribute sets the light colour, and the
-//! page's style sheet overrides it, so that the same figure is right in light, dark and print, and in
-//! a file without a style sheet.
+//! Draws figures as SVG in `currentColor`. An attribute sets the colour for a light background, and the
+//! page's style sheet overrides it. The same figure therefore works in light and dark schemes, in print,
+//! and in a file without a style sheet.
 
 use std::fmt::Write;
 
@@ -12,55 +12,55 @@ use super::palette::Style;
 /// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A measurement: solid.
+    /// A measurement, drawn as a solid line.
     Measured,
-    /// A theorem's bound: dashed, without a label.
+    /// A theorem's bound, drawn as a dashed line without a label.
     Theorem,
-    /// A certificate that the learner computes: dotted.
+    /// A certificate that the learner computes, drawn as a dotted line.
     Certificate,
 }
 
-/// One point of a line, over the seeds.
+/// One point of a line, which summarises all seeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Point {
     pub x: f64,
     pub y: f64,
-    /// The least and the largest over the seeds.
+    /// The smallest and the largest y of a seed.
     pub band: Option<(f64, f64)>,
 }
 
 /// A line of a figure.
 #[derive(Debug, Clone)]
 pub(super) struct Series {
-    /// The learner's index in its problem: lines of one learner are hidden together.
+    /// The learner's index in its problem. All lines of a learner are hidden and shown together.
     pub learner: usize,
     /// The label at the line's end.
     pub label: String,
     pub style: Style,
     pub kind: Kind,
-    /// The points, with increasing x. Those that are not positive are left out.
+    /// The points in increasing order of x. Points with a coordinate ≤ 0 are not drawn.
     pub points: Vec<Point>,
 }
 
 /// A figure with logarithmic axes.
 #[derive(Debug, Clone)]
 pub(super) struct Figure {
-    /// A short name, for files.
+    /// A short name for files.
     pub key: String,
-    /// A description, for screen readers and the titles of files.
+    /// A description for screen readers and for the titles of files.
     pub title: String,
     pub x_label: &'static str,
     pub y_label: &'static str,
-    /// Whether the ticks of x are at the points, which are few and were chosen.
+    /// Whether the x axis has its ticks at the points. This suits a few chosen values of x.
     pub ticks_at_points: bool,
-    /// A value of y that always has a tick.
+    /// A value of y that has a tick whenever it is on the axis.
     pub y_tick: Option<f64>,
     pub series: Vec<Series>,
-    /// Notes for the reader, in sentences.
+    /// Sentences below the figure.
     pub notes: Vec<String>,
 }
 
-/// Colours of text and grid. The page's style sheet has the classes.
+/// The light colours of text and grid. The page's style sheet defines classes with the same names.
 const INK: &str = "#1b1f24";
 const SOFT: &str = "#59636e";
 const GRID: &str = "#e4e9ee";
@@ -76,10 +76,10 @@ const TOP: f64 = 12.0;
 const BOTTOM: f64 = 44.0;
 const LABEL_GAP: f64 = 14.0;
 const TICK_GAP: f64 = 34.0;
-/// The longest label, in characters.
+/// The largest number of characters in a label.
 const LONGEST: usize = 18;
 
-/// A marker's path around (x, y).
+/// The SVG element of a marker around (x, y).
 pub(super) fn marker(shape: usize, x: f64, y: f64) -> String {
     match shape % 8 {
         0 => format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.3"/>"#),
@@ -112,10 +112,10 @@ pub(super) fn marker(shape: usize, x: f64, y: f64) -> String {
     }
 }
 
-/// Moves overlapping labels apart, as little as necessary, and keeps them on the page.
+/// Moves overlapping labels apart, and keeps them between `low` and `high`.
 fn spread(labels: &mut [(f64, usize)], low: f64, high: f64) {
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // If there are more labels than fit, they are closer.
+    // If there is not enough space for all labels, they are closer to each other.
     let gap = LABEL_GAP.min((high - low) / labels.len().saturating_sub(1).max(1) as f64);
     let mut floor = low;
     for (y, _) in labels.iter_mut() {
@@ -129,7 +129,7 @@ fn spread(labels: &mut [(f64, usize)], low: f64, high: f64) {
     }
 }
 
-/// The label with at most [`LONGEST`] characters.
+/// The label, shortened to at most [`LONGEST`] characters.
 fn shortened(label: &str) -> String {
     if label.chars().count() <= LONGEST {
         return label.into();
@@ -137,20 +137,20 @@ fn shortened(label: &str) -> String {
     label.chars().take(LONGEST - 1).chain(['…']).collect()
 }
 
-/// Text escaped for content and quoted attributes.
+/// The text, escaped for HTML content and for quoted attributes.
 fn escape(text: &str) -> String {
     let Ok(safe) = askama::filters::escape(text, askama::filters::Html);
     safe.0.to_string()
 }
 
-/// Seven digits, which keeps the page small.
+/// The number rounded to seven digits, to keep the page small.
 fn rounded(value: f64) -> Value {
     format!("{value:.6e}")
         .parse::<f64>()
         .map_or(Value::Null, |v| json!(v))
 }
 
-/// The axes and their place.
+/// The axes of a figure and their right end.
 struct Frame {
     x: Axis,
     y: Axis,
@@ -166,7 +166,7 @@ impl Figure {
         let right = WIDTH - (18.0 + 6.9 * longest as f64).clamp(40.0, 150.0);
         let ys = lines().filter(drawn).flat_map(|p| {
             let (least, most) = p.band.unwrap_or((p.y, p.y));
-            // On a logarithmic axis, a seed far below would flatten the rest.
+            // On a logarithmic axis, a seed with a tiny value would compress all other values.
             [p.y, least.max(p.y / 30.0), most]
         });
         Some(Frame {
@@ -176,7 +176,7 @@ impl Figure {
         })
     }
 
-    /// The `<svg>` element; `None` if there is nothing to draw.
+    /// Draws the figure as an `<svg>` element. `None` if there is nothing to draw.
     pub fn render(&self) -> Option<String> {
         let frame = self.frame()?;
         let mut out = format!(
@@ -184,7 +184,7 @@ impl Figure {
             title = escape(&self.title)
         );
         self.draw_axes(&frame, &mut out);
-        // Many bands on top of each other are lighter.
+        // Bands are paler if many of them overlap.
         let lines = self.series.iter().filter(|s| s.kind == Kind::Measured);
         let shade = if lines.count() > 6 { 0.07 } else { 0.15 };
         for series in &self.series {
@@ -195,7 +195,7 @@ impl Figure {
         Some(out)
     }
 
-    /// The ticks of x: those of the axis, or those points that have enough space.
+    /// The values of x with a tick: those of the axis, or those points that have enough space.
     fn x_ticks(&self, axis: &Axis) -> Vec<f64> {
         if !self.ticks_at_points {
             return axis.ticks();
@@ -271,8 +271,8 @@ impl Figure {
         );
     }
 
-    /// Draws the label of every line at the right, with a thread to the line's end if that is
-    /// elsewhere.
+    /// Draws the label of every line at the right. If a label is not beside the end of its line, a thin
+    /// line connects the two.
     fn draw_labels(&self, frame: &Frame, out: &mut String) {
         let named = self.series.iter().enumerate();
         let ends: Vec<(f64, f64, usize)> = named
@@ -322,7 +322,7 @@ impl Figure {
         }
     }
 
-    /// The data for the page's script: points and axes.
+    /// The points and the axes as JSON, for the page's script.
     pub fn data(&self) -> Value {
         let Some(frame) = self.frame() else {
             return Value::Null;
@@ -391,7 +391,7 @@ impl Series {
         };
         let mut points: Vec<(f64, f64)> = self.shown().map(|p| (p.x, p.y)).collect();
         if let (Kind::Theorem, [(px, py)]) = (self.kind, points.as_slice()) {
-            // A single point of a theorem's curve is a dash as wide as a marker.
+            // If a theorem's curve has a single point, a dash as wide as a marker shows it.
             points = vec![(px / 1.08, *py), (px * 1.08, *py)];
         }
         let _ = write!(
@@ -413,6 +413,7 @@ impl Series {
     }
 }
 
+/// The points as an SVG attribute.
 fn path(x: &Axis, y: &Axis, points: impl Iterator<Item = (f64, f64)>) -> String {
     let texts: Vec<_> = points
         .map(|(px, py)| format!("{:.1},{:.1}", x.at(px), y.at(py)))

@@ -1,4 +1,4 @@
-//! The figures of a problem.
+//! Chooses what each figure of a problem shows.
 
 use super::chart::{Figure, Kind, Point, Series};
 use super::palette::Palette;
@@ -13,7 +13,7 @@ pub(super) struct Tab {
     pub figure: Figure,
 }
 
-/// All figures that are not empty, the most important first.
+/// All figures of a problem that are not empty, starting with the most important one.
 pub(super) fn tabs(view: &View<'_>, palette: &Palette) -> Vec<Tab> {
     let runs = LongestRuns::new(view);
     let all = [
@@ -33,13 +33,14 @@ pub(super) fn tabs(view: &View<'_>, palette: &Palette) -> Vec<Tab> {
             .any(|p| p.x > 0.0 && p.y > 0.0)
     });
     let mut tabs: Vec<Tab> = drawn.map(|(name, figure)| Tab { name, figure }).collect();
-    // With a single horizon, all points are above each other: any other figure shows more.
+    // With a single horizon, all points have the same x, and any other figure shows more.
     if view.config.horizons.len() == 1 && tabs.len() > 1 {
         tabs.retain(|tab| tab.name != "horizons");
     }
     tabs
 }
 
+/// A figure without lines. `axes` has the labels of x and y.
 fn figure(view: &View<'_>, key: &str, what: &str, axes: (&'static str, &'static str)) -> Figure {
     Figure {
         key: format!("{}-{key}", view.name),
@@ -53,7 +54,7 @@ fn figure(view: &View<'_>, key: &str, what: &str, axes: (&'static str, &'static 
     }
 }
 
-/// The line of a learner.
+/// A line of a learner, given with its index and its name.
 fn series(
     (learner, name): (usize, &str),
     palette: &Palette,
@@ -73,7 +74,7 @@ fn point(x: f64, y: f64) -> Point {
     Point { x, y, band: None }
 }
 
-/// The regret of a row, with the band over the seeds.
+/// The mean regret of a row, with the band that covers all seeds.
 fn regret(x: f64, row: &SummaryRow) -> Point {
     Point {
         x,
@@ -82,7 +83,7 @@ fn regret(x: f64, row: &SummaryRow) -> Point {
     }
 }
 
-/// The regret at each horizon, which is a run of its own.
+/// The regret against the horizon. Each horizon is a separate run.
 fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
     let mut figure = figure(
         view,
@@ -116,9 +117,12 @@ fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
         figure.series.push(line);
     }
     let notes = [
-        (vacuous, "Bound vacuous even at the longest T: "),
-        (unproven, "No theorem: "),
-        (negative, "A regret ≤ 0 can’t be shown and is left out: "),
+        (vacuous, "The bound is vacuous even at the longest T for: "),
+        (unproven, "There is no theorem for: "),
+        (
+            negative,
+            "A regret ≤ 0 can’t be shown, and is left out for: ",
+        ),
     ];
     for (names, text) in notes {
         if !names.is_empty() {
@@ -128,11 +132,11 @@ fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
     figure
 }
 
-/// A checkpoint of the longest run, over the seeds.
+/// A checkpoint of a learner's longest runs, as means over the seeds.
 struct Checkpoint {
     round: u64,
     regret: Point,
-    /// The theorem's bound; `None` if it is vacuous.
+    /// The theorem's bound. `None` if it is vacuous.
     bound: Option<f64>,
     certificate: Option<f64>,
     certificate_is_vacuous: bool,
@@ -143,7 +147,8 @@ struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// The regret per round at a cost: a slow learner has played fewer rounds.
+    /// The regret per round, at x as the cost so far. A total regret would favour slow learners, which
+    /// have played fewer rounds.
     fn per_round(&self, x: f64) -> Point {
         let rounds = self.round as f64;
         Point {
@@ -153,16 +158,16 @@ impl Checkpoint {
         }
     }
 
-    /// A value at this round.
+    /// The point of a value at this round.
     fn at(&self, value: Option<f64>) -> Option<Point> {
         Some(point(self.round as f64, value?))
     }
 }
 
-/// Maps a checkpoint to a point of a line.
+/// A function from a checkpoint to a point of a line.
 type Pick<'a> = &'a dyn Fn(&Checkpoint) -> Option<Point>;
 
-/// The checkpoints of each learner's longest run.
+/// The checkpoints of each learner's longest runs.
 struct LongestRuns(Vec<Vec<Checkpoint>>);
 
 fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -222,7 +227,7 @@ impl LongestRuns {
             .collect()
     }
 
-    /// A figure with a line per learner and kind. Lines without points are left out.
+    /// Adds a line per learner and kind to a figure. Lines without points are left out.
     fn draw(
         &self,
         view: &View<'_>,
@@ -249,7 +254,7 @@ impl LongestRuns {
             (Kind::Measured, &|c| Some(c.regret)),
         ];
         let mut figure = self.draw(view, palette, figure, &kinds);
-        // A theorem's curve begins where the bound of a run of that length is informative.
+        // A theorem's curve starts at the first horizon for which the bound is informative.
         let names: Vec<&str> = view.learners().map(|(_, name)| name).collect();
         for series in figure.series.iter_mut().filter(|s| s.kind == Kind::Theorem) {
             let name = names[series.learner];
@@ -259,7 +264,7 @@ impl LongestRuns {
             series.points.retain(|p| p.x >= from);
         }
         figure.series.retain(|s| !s.points.is_empty());
-        let note = "One run per seed. Learners that know T know the whole length.";
+        let note = "There is one run per seed. A learner that knows T was given the length of the whole run.";
         figure.notes.push(note.into());
         figure
     }
@@ -287,7 +292,7 @@ impl LongestRuns {
         let what = "regret per round against seconds";
         let axes = ("seconds inside the learner", "regret per round");
         let mut figure = figure(view, "seconds", what, axes);
-        let note = "Measured in separate runs with nothing else on the machine. Losses, gradients and regret are not counted.";
+        let note = "Times are measured in separate runs, which are made one after another. They exclude the computation of losses, gradients and regret.";
         figure.notes.push(note.into());
         let kinds: [(Kind, Pick<'_>); 1] = [(Kind::Measured, &|c| Some(c.per_round(c.seconds?)))];
         self.draw(view, palette, figure, &kinds)
@@ -296,7 +301,7 @@ impl LongestRuns {
     fn surrogate(&self, view: &View<'_>, palette: &Palette) -> Figure {
         let axes = ("round t", "surrogate gap h");
         let mut figure = figure(view, "surrogate", "surrogate gap", axes);
-        let note = "h is the distance of the decision from the minimum of the learner’s surrogate. Dashed: the bound of the theorem’s lemma.";
+        let note = "The gap h is the value of the learner’s surrogate function at the decision, minus the function’s minimum over the set. Dashed: the bound on h from the theorem’s proof.";
         figure.notes.push(note.into());
         let kinds: [(Kind, Pick<'_>); 2] = [
             (Kind::Theorem, &|c| c.at(c.surrogate_bound)),
@@ -308,7 +313,7 @@ impl LongestRuns {
     fn certificate(&self, view: &View<'_>, palette: &Palette) -> Figure {
         let what = "certificates that learners compute";
         let mut figure = figure(view, "certificate", what, ("round t", "regret so far"));
-        let note = "Dotted: an upper bound on its regret that the learner computes while it runs, from the gradients alone. Solid: the regret, which needs all the data.";
+        let note = "Dotted: an upper bound on the regret, which the learner computes from the gradients while it runs. Solid: the regret itself, which can only be computed from all data.";
         figure.notes.push(note.into());
         let vacuous = |run: &Vec<Checkpoint>| run.iter().any(|c| c.certificate_is_vacuous);
         let names = view.learners().zip(&self.0);
@@ -317,7 +322,7 @@ impl LongestRuns {
             .map(|(n, _)| n.1)
             .collect();
         if !names.is_empty() {
-            let note = format!("Vacuous certificates are left out: {}.", listed(&names));
+            let note = format!("Vacuous certificates are left out for: {}.", listed(&names));
             figure.notes.push(note);
         }
         let kinds: [(Kind, Pick<'_>); 2] = [
@@ -328,7 +333,7 @@ impl LongestRuns {
     }
 }
 
-/// The certified regret against weights of any norm, at the end of the longest run.
+/// The certified regret against comparators up to a norm, for every norm, at the end of the longest run.
 fn comparators(view: &View<'_>, palette: &Palette) -> Figure {
     let mut figure = figure(
         view,
@@ -348,11 +353,11 @@ fn comparators(view: &View<'_>, palette: &Palette) -> Figure {
             figure.series.push(line);
         }
     }
-    figure.notes.push("Where a curve is below 1/2, no weights of that norm would have halved the loss. From the longest run with the first seed. A certified regret ≤ 0 can’t be shown and is left out.".into());
+    figure.notes.push("Where a curve is below 1/2, no weights of that norm would have halved the loss. The curves come from the longest run with the first seed. A certified regret ≤ 0 can’t be shown and is left out.".into());
     figure
 }
 
-/// The regret at the longest horizon for each factor of a grid.
+/// The regret at the longest horizon against the factor on the step size.
 fn scales(view: &View<'_>, palette: &Palette) -> Figure {
     let mut figure = figure(
         view,
@@ -369,9 +374,10 @@ fn scales(view: &View<'_>, palette: &Palette) -> Figure {
             figure.series.push(line);
         }
     }
-    figure
-        .notes
-        .push("1 is the step size of theory. The best factor is known only in hindsight.".into());
+    figure.notes.push(
+        "The factor 1 is the step size of theory. The best factor is known only in hindsight."
+            .into(),
+    );
     figure
 }
 

@@ -1,12 +1,11 @@
 //! The report: one self-contained HTML file, and its figures.
 //!
-//! The figures are drawn here, as SVG, and not by a plotting library in the reader's browser. They
-//! are right without scripts, in print and in both colour schemes, and can be saved as files. The
-//! alternatives can do neither: vega-lite adds 870 KB to every report and draws by script, and uPlot
-//! draws on a canvas. Two short scripts show values under the pointer, hide and show series, save
-//! files, and step through the pictures.
+//! This module draws the figures as SVG. They need no scripts, work in print and in both colour schemes,
+//! and can be saved as files. Plotting libraries for the browser do not offer all of this: vega-lite adds
+//! 870 KB to every report and draws by script, and uPlot draws on a canvas. Two short scripts show the
+//! values under the pointer, hide and show series, save files, and step through the pictures.
 //!
-//! The HTML is in templates beside this file; [`page`](page()) fills them.
+//! The HTML is in templates beside this file. [`page`](page()) fills them in.
 
 mod axis;
 mod chart;
@@ -19,7 +18,7 @@ mod raster;
 pub use page::{page, plots};
 pub use raster::png;
 
-/// A figure for a file of its own.
+/// A figure to be saved as a file.
 #[derive(Debug, Clone)]
 pub struct SavedFigure {
     /// The file's name without extension.

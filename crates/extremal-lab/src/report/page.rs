@@ -1,4 +1,4 @@
-//! The page: the data of its templates.
+//! Collects the data that the page's templates show.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ use crate::view::View;
 const THEME: &str = include_str!("theme.css");
 const LAYOUT: &str = include_str!("layout.css");
 
-/// The whole page. The templates that `page.html` includes see the same fields.
+/// The data of the whole page. The templates that `page.html` includes use the same fields.
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
@@ -42,7 +42,7 @@ struct Page<'a> {
     scenes_json: String,
 }
 
-/// The box under the title.
+/// The box under the title, which says whether the results show a defect.
 struct Verdict {
     class: &'static str,
     title: &'static str,
@@ -61,19 +61,19 @@ struct Part<'a> {
 
 /// One problem of an experiment.
 struct Problem<'a> {
-    /// Counts the problems of the page.
+    /// The number of the problem on the page.
     number: usize,
     view: View<'a>,
     about: Vec<&'a str>,
     conditions: Vec<String>,
-    /// With the number of the footnote on the exponent.
+    /// The rows of the table, each with its learner and the number of the footnote on its exponent.
     rows: Vec<(Row<'a>, Who<'a>, Option<usize>)>,
     checks: Vec<Check<'a>>,
     tabs: Vec<Panel>,
     legend: Vec<(usize, Who<'a>)>,
 }
 
-/// A learner's name in its colour, with its spec where that adds something.
+/// A learner's name, style and spec. The spec is empty if it adds nothing to the name.
 struct Who<'a> {
     name: &'a str,
     spec: String,
@@ -111,7 +111,7 @@ struct Panel {
     data: String,
 }
 
-/// The whole HTML file of one or several experiments.
+/// Makes the report of one or several experiments as an HTML file.
 pub fn page(all: &[Results]) -> String {
     let palette = Palette::new(all);
     let title = match all {
@@ -147,6 +147,7 @@ pub fn page(all: &[Results]) -> String {
     page.render().expect("text can be written to memory")
 }
 
+/// One experiment. `number` counts the problems of the page.
 fn part<'a>(results: &'a Results, palette: &Palette, number: &mut usize) -> Part<'a> {
     let mut footnotes: Vec<&str> = Vec::new();
     let problems = View::all(results).into_iter().map(|view| {
@@ -163,7 +164,8 @@ fn part<'a>(results: &'a Results, palette: &Palette, number: &mut usize) -> Part
     }
 }
 
-/// One problem: its rows, checks and figures. New remarks on exponents are added to the footnotes.
+/// One problem with its rows, checks and figures. Remarks on exponents are added to the footnotes unless
+/// they are already there.
 fn problem<'a>(
     view: View<'a>,
     palette: &Palette,
@@ -231,13 +233,13 @@ impl<'a> Who<'a> {
         }
     }
 
-    /// Its marker in the middle of its line in the legend.
+    /// The learner's marker, placed in the middle of its line in the legend.
     fn marker(&self) -> String {
         chart::marker(self.style.marker, 12.0, 6.0)
     }
 }
 
-/// The assumptions of each learner's theorem, as the longest runs met them.
+/// The assumptions of each learner's theorem, checked on the runs at the longest horizon.
 fn checks<'a>(view: &View<'a>, palette: &Palette) -> Vec<Check<'a>> {
     let of_learner = |(_, learner): (usize, &'a str)| {
         let rows = view.rows(learner, view.scale(learner));
@@ -257,7 +259,7 @@ fn checks<'a>(view: &View<'a>, palette: &Palette) -> Vec<Check<'a>> {
     view.learners().filter_map(of_learner).collect()
 }
 
-/// Whether something is wrong, something should be known, or neither.
+/// Whether the results show a defect, only remarks, or neither.
 fn verdict(all: &[Results], remarks: &[Remark]) -> Verdict {
     let (class, title) = match remarks.first() {
         None => ("good", "No defects, no remarks"),
@@ -270,9 +272,7 @@ fn verdict(all: &[Results], remarks: &[Remark]) -> Verdict {
             };
         }
     };
-    let mut text =
-        "Every decision was feasible, and no regret exceeds a bound that is proven for it."
-            .to_string();
+    let mut text = "Every decision was feasible, and no regret exceeds a proven bound.".to_string();
     let mut rows = all.iter().flat_map(|r| &r.summary);
     if remarks.is_empty() && rows.any(|row| row.exponent.is_some()) {
         text.push_str(" No measured exponent is above its theorem’s.");
@@ -286,7 +286,7 @@ fn scenes(all: &[Results], palette: &Palette) -> Vec<Scene> {
     for (k, results) in all.iter().enumerate() {
         for mut scene in picture::all(results, palette) {
             if all.len() > 1 {
-                // Another experiment may give the same name to a problem.
+                // Another experiment may use the same name for a problem.
                 scene.id = format!("{k} {}", scene.id);
                 scene.problem = format!("{}: {}", results.experiment.title, scene.problem);
             }
@@ -296,7 +296,7 @@ fn scenes(all: &[Results], palette: &Palette) -> Vec<Scene> {
     scenes
 }
 
-/// The seeds, once if all problems share them.
+/// The seeds in words. If all problems share them, they are named once.
 fn seeds(experiment: &Experiment) -> String {
     let text = |seeds: &[u64]| match seeds {
         [first, .., last] if seeds.windows(2).all(|w| w[1] == w[0] + 1) => {
@@ -320,28 +320,28 @@ fn seeds(experiment: &Experiment) -> String {
     }
 }
 
-/// Blank lines separate paragraphs.
+/// Splits a text into paragraphs, which blank lines separate.
 fn paragraphs(text: &str) -> Vec<&str> {
     let parts = text.split("\n\n").map(str::trim);
     parts.filter(|p| !p.is_empty()).collect()
 }
 
-/// JSON for the inside of a `<script>` element.
+/// A value as JSON that can be placed inside a `<script>` element.
 fn embedded(value: &impl Serialize) -> String {
     let text = serde_json::to_string(value).expect("plain numbers and text have a JSON form");
     // Without `<`, no text can end the element or begin a comment.
     text.replace('<', "\\u003c")
 }
 
-/// All figures, as SVG files that need no style sheet: those of every problem, and the pictures
-/// in the plane at their last round.
+/// All figures as SVG files that need no style sheet: the figures of every problem, and the pictures
+/// in the plane after their last round.
 pub fn plots(all: &[Results]) -> Vec<SavedFigure> {
     let palette = Palette::new(all);
     let mut saved: Vec<SavedFigure> = Vec::new();
     let mut save = |name: String, content: String| {
         let base = file_name(&name);
         let mut name = base.clone();
-        // Two experiments may give the same name to a problem.
+        // Two experiments may use the same name for a problem.
         for k in 2.. {
             if saved.iter().all(|s| s.name != name) {
                 break;
@@ -366,7 +366,7 @@ pub fn plots(all: &[Results]) -> Vec<SavedFigure> {
     saved
 }
 
-/// The text with other characters than letters, digits, `-`, `_` and `.` replaced, for file systems.
+/// The text as a file name. All characters except letters, digits, `-`, `_` and `.` become `-`.
 fn file_name(text: &str) -> String {
     let is_safe = |c: char| c.is_alphanumeric() || "-_.".contains(c);
     let safe: String = text
@@ -374,91 +374,4 @@ fn file_name(text: &str) -> String {
         .map(|c| if is_safe(c) { c } else { '-' })
         .collect();
     safe.trim_start_matches('.').into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::results::fixture;
-
-    #[test]
-    fn the_page_stands_alone() {
-        let page = page(&[fixture()]);
-        for outside in [
-            "src=",
-            "url(",
-            "@import",
-            "href=\"h",
-            "fetch(",
-            "XMLHttpReq",
-        ] {
-            assert!(!page.contains(outside), "{outside}");
-        }
-        let namespace = page.matches("http://www.w3.org/2000/svg").count();
-        assert_eq!(page.matches("http").count(), namespace);
-        assert!(!page.contains("NaN"));
-    }
-
-    #[test]
-    fn text_from_files_is_escaped_everywhere() {
-        let mut results = fixture();
-        let bad = "</script><script>alert(1)//";
-        results.experiment.about = bad.into();
-        results.experiment.problems[0].title = bad.into();
-        results.pictures[0].set = bad.into();
-        results.run.version = bad.into();
-        results.run.inputs[0].name = bad.into();
-        results.checks[0].detail = bad.into();
-        let config = results.experiment.learners["ofw"].clone();
-        results.experiment.learners.insert(bad.into(), config);
-        results.experiment.problems[0].learners[0] = bad.into();
-        for row in results.summary.iter_mut().filter(|r| r.learner == "ofw") {
-            row.learner = bad.into();
-            row.exponent_note = bad.into();
-            row.theorem = bad.into();
-        }
-        let page = page(&[results]);
-        assert!(!page.contains("<script>alert"));
-        let scripts = page.matches("<script").count();
-        assert_eq!(scripts, page.matches("</script>").count());
-    }
-
-    #[test]
-    fn broken_assumptions_footnotes_and_seeds_are_shown() {
-        let mut results = fixture();
-        results.experiment.problems[1].seeds = vec![7, 9];
-        let html = page(&[results]);
-        assert_eq!(html.matches("<td class=\"bad\">no</td>").count(), 1);
-        assert_eq!(html.matches("<td>yes</td>").count(), 6);
-        let note = "<li>no contradiction, as with a drift it reflects the step size</li>";
-        assert_eq!(html.matches(note).count(), 1);
-        assert!(html.contains("drift: 0 to 1; simplex: 7, 9"));
-        assert!(html.contains("best of 5 in hindsight: ×&nbsp;2.0</small>"));
-    }
-
-    #[test]
-    fn several_experiments_share_a_page_and_no_file_name() {
-        let all = [fixture(), fixture()];
-        let page = page(&all);
-        assert_eq!(page.matches("<table class=\"headline\">").count(), 2);
-        let (one, two) = (plots(&all[..1]), plots(&all));
-        assert_eq!(two.len(), 2 * one.len());
-        let names: HashSet<_> = two.iter().map(|p| &p.name).collect();
-        assert_eq!(names.len(), two.len());
-        assert_eq!(file_name("../ℓ2 b/c"), "-ℓ2-b-c");
-    }
-
-    #[test]
-    fn an_experiment_without_rows_has_a_page() {
-        let mut results = fixture();
-        results.summary.clear();
-        results.trace.clear();
-        results.timing.clear();
-        results.checks.clear();
-        results.comparators.clear();
-        results.pictures.clear();
-        let page = page(&[results]);
-        assert!(page.contains("no runs yet") && page.contains("nothing to draw"));
-        assert!(!page.contains("id=\"pictures\"") && page.contains("No defects, no remarks"));
-    }
 }

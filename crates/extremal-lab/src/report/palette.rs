@@ -1,10 +1,12 @@
-//! Colours and markers of the learners, the same in every table, figure and picture of a page.
+//! Colours and markers of the learners. A learner has the same ones in every table, figure and picture
+//! of a page.
 
 use std::fmt::Write;
 
 use crate::results::Results;
 
-/// A colour on white and on black, and the name of the learner that always has it, if any.
+/// A colour for a light and for a dark background. `learner` is the algorithm that the colour is reserved
+/// for, or empty.
 struct Colour {
     learner: &'static str,
     light: &'static str,
@@ -19,8 +21,7 @@ const fn colour(learner: &'static str, light: &'static str, dark: &'static str) 
     }
 }
 
-/// Neighbours differ in lightness as well as in hue, for colour-blind readers. The markers differ
-/// too.
+/// The colours. Neighbours differ in lightness as well as in hue, for colour-blind readers.
 const COLOURS: [Colour; 23] = [
     colour("ofw", "#b86e00", "#eda63a"),
     colour("ofw-weibel", "#2f8fc9", "#7cc4f2"),
@@ -50,26 +51,26 @@ const COLOURS: [Colour; 23] = [
 /// The style of a learner's lines and markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Style {
-    /// Index of the colour.
+    /// The index of the colour in `COLOURS`.
     colour: usize,
-    /// The marker's shape.
+    /// The number of the marker's shape.
     pub marker: usize,
-    /// Whether its line is heavier, as for the paper's algorithms.
+    /// Whether lines are thicker, which emphasises the paper's algorithms and the default learner.
     pub heavy: bool,
 }
 
 impl Style {
-    /// The CSS class that gives the colour in the page's scheme.
+    /// The CSS class of the colour. The page's style sheet defines it for light and dark schemes.
     pub fn class(&self) -> String {
         format!("k{}", self.colour)
     }
 
-    /// The width of its lines.
+    /// The width of the learner's lines.
     pub fn width(&self) -> f64 {
         if self.heavy { 2.6 } else { 1.7 }
     }
 
-    /// The colour on white, for figures by themselves.
+    /// The colour for a light background, for figures without a style sheet.
     pub fn light(&self) -> &'static str {
         COLOURS[self.colour].light
     }
@@ -82,7 +83,8 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// Known learners have their own colours. The others get free ones, in order.
+    /// Chooses a style for every learner. A colour is reserved for each known algorithm. Other learners get
+    /// the colours that remain, in order.
     pub fn new(all: &[Results]) -> Self {
         let mut styles: Vec<(String, Style)> = Vec::new();
         for (name, config) in all.iter().flat_map(|r| &r.experiment.learners) {
@@ -93,7 +95,7 @@ impl Palette {
             let taken = |c: usize| styles.iter().any(|(_, style)| style.colour == c);
             let own = COLOURS.iter().position(|c| c.learner == algorithm);
             let free = || (0..COLOURS.len()).find(|&c| COLOURS[c].learner.is_empty() && !taken(c));
-            // If no colour is free, colours repeat. Names and markers still differ.
+            // If all colours are in use, colours repeat. Markers still differ.
             let again = || (0..COLOURS.len()).find(|&c| !taken(c));
             let colour = own
                 .filter(|&c| !taken(c))
@@ -124,7 +126,7 @@ impl Palette {
     }
 }
 
-/// The CSS classes of the colours. Print is light.
+/// The CSS classes of the colours. Printed pages use the light colours.
 pub(super) fn css() -> String {
     let rules = |of: fn(&Colour) -> &'static str| {
         let mut text = String::new();

@@ -1,6 +1,6 @@
-//! A learner in the plane: the set, the decisions so far, the oracle's answers, the gradient, and
-//! the best fixed decision. All places are computed here, for every round. The template draws the
-//! last round, and the page's script copies the attributes of the others.
+//! Pictures of a learner in the plane: the set, the decisions so far, the points that the oracle returned,
+//! the gradient, and the best fixed decision. This module computes all coordinates for every round. The
+//! template draws the last round, and the page's script draws the others from the same coordinates.
 
 use askama::Template;
 use serde::Serialize;
@@ -10,15 +10,16 @@ use super::palette::Palette;
 use crate::format;
 use crate::results::{Picture, Results, Step};
 
-/// The plane's part of the picture; the strip of the regret is below.
+/// The size of the picture's upper part, which shows the plane. The strip below it shows the regret.
 const WIDTH: f64 = 420.0;
 const PLANE: f64 = 396.0;
 const MARGIN: f64 = 36.0;
+/// The upper and the lower end of the strip.
 const STRIP: (f64, f64) = (404.0, 450.0);
-/// The longest gradient's arrow.
+/// The length of the longest gradient's arrow.
 const ARROW: f64 = 74.0;
 
-/// A picture for the template and the script. Places are in pixels.
+/// A picture as the template and the script need it. Coordinates are in pixels.
 #[derive(Debug, Serialize, Template)]
 #[template(path = "picture.svg", escape = "html")]
 pub(super) struct Scene {
@@ -30,12 +31,12 @@ pub(super) struct Scene {
     /// The set that is shown.
     pub set: String,
     title: String,
-    /// The class of the learner's colour, and the colour on white.
+    /// The CSS class of the learner's colour, and the colour for a light background.
     colour: String,
     light: &'static str,
     /// The points of the set's boundary.
     outline: String,
-    /// The place of the best fixed decision.
+    /// The coordinates of the best fixed decision.
     best: String,
     /// The line of regret 0.
     zero: String,
@@ -47,11 +48,11 @@ pub(super) struct Scene {
 pub(super) struct Round {
     /// The decision.
     pub x: [f64; 2],
-    /// The oracle's answers.
+    /// The points that the oracle returned.
     pub v: Vec<[f64; 2]>,
-    /// The gradient's arrow.
+    /// The path of the gradient's arrow.
     pub g: String,
-    /// The place of the regret in the strip.
+    /// The coordinates of the regret in the strip.
     pub regret: [f64; 2],
     /// The round in words.
     pub text: String,
@@ -83,7 +84,7 @@ impl Scene {
         dots(self.now().v.iter())
     }
 
-    /// Lines from the decision to the answers.
+    /// Lines from the decision to the points that the oracle returned.
     fn reach(&self) -> String {
         let Round { x, v, .. } = self.now();
         v.iter()
@@ -96,7 +97,7 @@ impl Scene {
     }
 }
 
-/// The pictures of an experiment that have rounds; those of one problem share their scales.
+/// All pictures of an experiment that have rounds. Pictures of the same problem share their scales.
 pub(super) fn all(results: &Results, palette: &Palette) -> Vec<Scene> {
     let shown = results.pictures.iter().filter(|p| !p.steps.is_empty());
     let drawn = shown.map(|picture| {
@@ -135,7 +136,7 @@ fn norm(v: [f64; 2]) -> f64 {
     v[0].hypot(v[1])
 }
 
-/// The centre of a picture, and pixels per unit.
+/// The centre of a picture, and the number of pixels per unit.
 fn view(picture: &Picture) -> [f64; 3] {
     let range = |i: usize| {
         let outline = picture.outline.iter().map(|p| p[i]);
@@ -152,7 +153,7 @@ fn view(picture: &Picture) -> [f64; 3] {
     [0.5 * (x.0 + x.1), 0.5 * (y.0 + y.1), scale]
 }
 
-/// A tenth of a pixel.
+/// Rounds to a tenth of a pixel.
 fn pixel(v: f64) -> f64 {
     (10.0 * v).round() / 10.0
 }
@@ -165,25 +166,26 @@ fn points(of: impl Iterator<Item = [f64; 2]>) -> String {
     of.map(two).collect::<Vec<_>>().join(" ")
 }
 
-/// A path with a dot at each place: a disc with round caps, a diamond with square ones.
+/// A path with a dot at each place. With round line caps, the dots are discs. With square line caps, they
+/// are diamonds.
 fn dots<'a>(of: impl Iterator<Item = &'a [f64; 2]>) -> String {
     of.map(|p| format!("M{}l.1.1", two(*p))).collect()
 }
 
-/// (0.31, −0.52)
+/// A point as text, such as `(0.310, −0.520)`.
 fn pair(v: [f64; 2]) -> String {
-    // No −0.000.
+    // Avoids −0.000.
     let v = v.map(|x| if x.abs() < 5e-4 { 0.0 } else { x });
     format!("({:.3}, {:.3})", v[0], v[1]).replace('-', "−")
 }
 
-/// The map from a picture's numbers to pixels.
+/// Converts the numbers of a picture to pixels.
 struct Painter {
-    /// Centre and pixels per unit.
+    /// The centre, and the number of pixels per unit.
     view: [f64; 3],
-    /// The longest gradient.
+    /// The largest gradient norm.
     longest: f64,
-    /// The least and the largest regret.
+    /// The smallest and the largest regret.
     range: [f64; 2],
     rounds: usize,
 }
@@ -212,10 +214,10 @@ impl Painter {
     fn round(&self, t: usize, step: &Step) -> Round {
         let x = self.at(step.x);
         let answer = match step.atoms.as_slice() {
-            [] => "No oracle call to show in this round.".into(),
-            [v] => format!("The oracle answers v = {}.", pair(*v)),
+            [] => "There is no oracle call to show in this round.".into(),
+            [v] => format!("The oracle returns v = {}.", pair(*v)),
             [v, ..] => format!(
-                "The oracle answers {} times, first v = {}.",
+                "The oracle is called {} times and first returns v = {}.",
                 step.atoms.len(),
                 pair(*v)
             ),
@@ -226,7 +228,7 @@ impl Painter {
             g: self.arrow(x, step.gradient),
             regret: self.strip(t, step.regret),
             text: format!(
-                "Round {} of {}. Plays x = {}. {answer} Regret: {}.",
+                "Round {} of {}. The learner plays x = {}. {answer} Regret: {}.",
                 t + 1,
                 self.rounds,
                 pair(step.x),
@@ -235,7 +237,7 @@ impl Painter {
         }
     }
 
-    /// A shaft with a head; empty if the gradient is too short to see.
+    /// The path of an arrow along the gradient. Empty if the arrow would be too short to see.
     fn arrow(&self, from: [f64; 2], gradient: [f64; 2]) -> String {
         let size = norm(gradient);
         let length = ARROW * size / self.longest;
@@ -281,8 +283,11 @@ mod tests {
         assert_eq!(scenes[0].past().matches('M').count(), 4);
         assert_eq!(scenes[0].earlier_answers().matches('M').count(), 4);
         let text = &scenes[0].now().text;
-        assert!(text.starts_with("Round 5 of 5. Plays x = ("), "{text}");
-        assert!(scenes[3].now().text.contains("No oracle call"));
+        assert!(
+            text.starts_with("Round 5 of 5. The learner plays x = ("),
+            "{text}"
+        );
+        assert!(scenes[3].now().text.contains("no oracle call"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Figures as PNG.
+//! Converts figures from SVG to PNG.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,7 +6,7 @@ use resvg::{tiny_skia, usvg};
 
 use crate::error::{Error, Result};
 
-/// The system's fonts, loaded once.
+/// The fonts of the operating system, which are loaded once.
 fn fonts() -> Arc<usvg::fontdb::Database> {
     static FONTS: OnceLock<Arc<usvg::fontdb::Database>> = OnceLock::new();
     let load = || {
@@ -38,13 +38,13 @@ fn fonts() -> Arc<usvg::fontdb::Database> {
     FONTS.get_or_init(load).clone()
 }
 
-/// Draws a figure of [`plots`](super::plots) as a PNG with this width in pixels.
+/// Converts a figure of [`plots`](super::plots) to a PNG with the given width in pixels.
 pub fn png(svg: &str, width: u32) -> Result<Vec<u8>> {
     let fonts = fonts();
     if fonts.is_empty() {
         return Err(Error::Unsupported(
-            "no font is installed, so that the text of a PNG can't be drawn; install one, such as the \
-             package fonts-dejavu, or use the SVG"
+            "no font is installed, so that the text of a PNG can't be drawn; install a font, for \
+             example the package fonts-dejavu, or save the figure as SVG"
                 .into(),
         ));
     }
@@ -61,31 +61,4 @@ pub fn png(svg: &str, width: u32) -> Result<Vec<u8>> {
     let transform = tiny_skia::Transform::from_scale(scale, scale);
     resvg::render(&tree, transform, &mut image.as_mut());
     image.encode_png().map_err(|why| failed(&why.to_string()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::plots;
-    use super::*;
-    use crate::results::fixture;
-
-    #[test]
-    fn every_plot_has_a_png_of_the_width_asked_for() {
-        assert!(png("nothing", 100).is_err());
-        if fonts().is_empty() {
-            return;
-        }
-        let plots = plots(&[fixture()]);
-        for plot in [&plots[0], plots.last().unwrap()] {
-            let png = png(&plot.content, 640).unwrap();
-            assert_eq!(u32::from_be_bytes(png[16..20].try_into().unwrap()), 640);
-            let image = tiny_skia::Pixmap::decode_png(&png).unwrap();
-            let colours = image
-                .pixels()
-                .iter()
-                .map(|p| (p.red(), p.green(), p.blue()));
-            let colours: std::collections::HashSet<_> = colours.collect();
-            assert!(colours.len() > 50, "lines and text: {}", colours.len());
-        }
-    }
 }

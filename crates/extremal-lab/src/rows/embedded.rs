@@ -1,14 +1,14 @@
-//! Data sets that are part of the program. `data/make.py` makes their files. `DATA-LICENSES` has their
-//! origins and licences.
+//! Data sets that are built into the program. `data/make.py` makes their files, and `DATA-LICENSES` lists
+//! their origins and licences.
 
 use crate::error::{Error, Result};
 
-/// A data set that is part of the program.
+/// A data set that is built into the program.
 #[derive(Debug, Clone, Copy)]
 pub struct Dataset {
     /// The name in experiments.
     pub name: &'static str,
-    /// A description, in a sentence.
+    /// A description in a sentence.
     pub summary: &'static str,
     /// The number of examples.
     pub rows: usize,
@@ -24,14 +24,14 @@ pub struct Dataset {
     pub(super) bytes: &'static [u8],
 }
 
-/// The task of a data set.
+/// The kind of prediction that a data set is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
-    /// Labels ±1.
+    /// Binary classification, with labels ±1.
     Binary,
-    /// Labels between −1 and 1.
+    /// Regression, with labels between −1 and 1.
     Regression,
-    /// Price relatives, for the logarithm of wealth; there are no labels.
+    /// Portfolio selection. The rows are price relatives for the log-wealth loss, and have no labels.
     Portfolio,
 }
 
@@ -54,7 +54,7 @@ macro_rules! file {
 const DATASETS: &[Dataset] = &[
     Dataset {
         name: "breast-cancer",
-        summary: "cells of breast tumours in 30 measurements: malignant (1) or benign (-1)",
+        summary: "30 measurements of cells of each breast tumour, which is malignant (1) or benign (-1)",
         rows: 569,
         columns: 30,
         task: Task::Binary,
@@ -64,7 +64,7 @@ const DATASETS: &[Dataset] = &[
     },
     Dataset {
         name: "diabetes",
-        summary: "patients in 10 measurements and their disease's progress after a year, over the largest (346)",
+        summary: "10 measurements of each patient; the label is the disease's progress after a year, divided by its maximum (346)",
         rows: 442,
         columns: 10,
         task: Task::Regression,
@@ -74,7 +74,7 @@ const DATASETS: &[Dataset] = &[
     },
     Dataset {
         name: "mushroom",
-        summary: "mushrooms by 22 marks, a column for each value: poisonous (1) or edible (-1); sparse",
+        summary: "22 categorical features of each mushroom, one column per value; it is poisonous (1) or edible (-1); sparse",
         rows: 5_644,
         columns: 98,
         task: Task::Binary,
@@ -84,7 +84,7 @@ const DATASETS: &[Dataset] = &[
     },
     Dataset {
         name: "phishing",
-        summary: "web pages in 9 features: phishing (1) or not (-1), as the package has it",
+        summary: "9 features of each web page, which is a phishing page (1) or not (-1)",
         rows: 1_250,
         columns: 9,
         task: Task::Binary,
@@ -94,7 +94,7 @@ const DATASETS: &[Dataset] = &[
     },
     Dataset {
         name: "trump-approval",
-        summary: "day and approval ratings of five polls, in per cent, and a model's rating as a share; in time order, drifting",
+        summary: "the day and the approval ratings of five polls in per cent; the label is a model's rating as a share; in time order, drifting",
         rows: 1_001,
         columns: 6,
         task: Task::Regression,
@@ -114,7 +114,7 @@ const DATASETS: &[Dataset] = &[
     },
 ];
 
-/// The data sets that are part of the program.
+/// The data sets that are built into the program.
 ///
 /// ```
 /// let djia = extremal_lab::rows::datasets().iter().find(|d| d.name == "djia").unwrap();
@@ -129,7 +129,7 @@ pub(super) fn find(name: &str) -> Result<&'static Dataset> {
     DATASETS.iter().find(|set| set.name == name).ok_or_else(|| {
         let names: Vec<&str> = DATASETS.iter().map(|set| set.name).collect();
         Error::Unsupported(format!(
-            "no data set has the name `{name}`; there are {}",
+            "there is no data set `{name}`; the data sets are {}",
             names.join(", ")
         ))
     })

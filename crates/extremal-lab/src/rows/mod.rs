@@ -1,5 +1,5 @@
-//! Collected examples, kept in memory and replayed as a stream: in the file's order, or in an order
-//! that a seed chooses. They come from files or from data sets that are part of the program.
+//! Collected examples, which are kept in memory and replayed as a stream. They come from a file or from
+//! an embedded data set. Their order is that of the file, or a random order that a seed determines.
 
 use std::fs;
 use std::path::Path;
@@ -19,13 +19,13 @@ mod replay;
 pub use embedded::{Dataset, Task, datasets};
 use replay::Replay;
 
-/// Rows are stored densely if at least this share of all entries is not 0.
+/// The least share of non-zero entries with which rows are stored densely.
 const DENSE: f64 = 1.0 / 3.0;
 
-/// The bound on the norms of rows, allowing for rounding.
+/// A factor on the largest norm of a row, to allow for rounding errors.
 const SLACK: f64 = 1.0 + 1e-12;
 
-/// Examples in memory.
+/// Collected examples in memory.
 ///
 /// ```
 /// use extremal_lab::experiment::RowSource;
@@ -42,36 +42,37 @@ const SLACK: f64 = 1.0 + 1e-12;
 /// ```
 #[derive(Debug, Default)]
 pub struct Rows {
-    /// The number of features, with the column of ones.
+    /// The number of features, including the column of ones if there is one.
     pub dim: usize,
-    /// The SHA-256 of the file's bytes as they are on disk, in hexadecimal.
+    /// The SHA-256 of the file's bytes, in hexadecimal. A compressed file is not decompressed for this.
     pub sha256: String,
     /// Notes to the user on how the file was read.
     pub notes: Vec<String>,
     /// Whether every example has a label.
     pub has_labels: bool,
-    /// The labels in the file's order; 0 for an example without one.
+    /// The labels in the file's order. An example without a label has the label 0.
     pub labels: Vec<f64>,
     /// The largest ℓ2 norm of a row.
     pub row_bound: f64,
-    /// The largest size of a label.
+    /// The largest absolute value of a label.
     pub label_bound: f64,
-    /// The largest weight, which multiplies bounds on gradients.
+    /// The largest weight of an example. Bounds on gradients are multiplied by it.
     pub weight_bound: f64,
-    /// The smallest and the largest entry, zeros included. Over the simplex, ⟨a, x⟩ lies between.
+    /// The smallest and the largest entry of all rows, including zeros. For x in the probability simplex,
+    /// ⟨a, x⟩ lies between these two numbers.
     pub entry_range: (f64, f64),
     weights: Vec<f64>,
     shuffle: bool,
-    /// The end of each row's non-zeros.
+    /// For each row, the index at which its non-zero entries end.
     ends: Vec<usize>,
     indices: Vec<u32>,
     values: Vec<f64>,
-    /// All entries, row by row, if there are few zeros.
+    /// All entries row by row, if few of them are 0.
     dense: Option<Vec<f64>>,
 }
 
 impl RowSource {
-    /// Reads the examples. A relative path begins in `base`, the folder of the experiment's file.
+    /// Reads the examples. A relative path starts from `base`, the folder of the experiment's file.
     pub fn load(&self, base: &Path) -> Result<Arc<Rows>> {
         let mut options = ReadOptions {
             intercept: self.intercept,
@@ -92,11 +93,8 @@ impl RowSource {
             options.format = Some(format.parse().map_err(Error::Unsupported)?);
         }
         let path = base.join(self.file.as_deref().unwrap_or_default());
-        // All of it at once: the bytes that are hashed are those that are read.
-        let bytes = fs::read(&path).map_err(|why| Error::Read {
-            path: path.clone(),
-            why: why.to_string(),
-        })?;
+        // The whole file is read at once, so that the hash is that of the bytes that are parsed.
+        let bytes = fs::read(&path).map_err(Error::file(&path, "can't be read"))?;
         self.read(&path.display().to_string(), bytes, &options)
     }
 
@@ -122,10 +120,10 @@ impl RowSource {
             Err(extremal_data::Error::Content { file, what }.into())
         };
         if rows.labels.is_empty() {
-            return refuse("it has no examples");
+            return refuse("the file has no examples");
         }
         if rows.dim == 0 {
-            return refuse("its examples have no features");
+            return refuse("the examples have no features");
         }
         rows.notes = reader.warnings();
         if self.unit_columns {
@@ -146,7 +144,8 @@ impl Rows {
         self.labels.len()
     }
 
-    /// The examples in the file's order, as rows of a dimension no lower than their own.
+    /// A stream of the examples in the file's order. It is an error if `dim` is smaller than the number of
+    /// features.
     pub fn in_order(self: &Arc<Self>, dim: usize) -> extremal::Result<Box<dyn Stream>> {
         if dim >= self.dim {
             return Ok(Box::new(Replay::new(self.clone(), None, dim)));
@@ -157,7 +156,8 @@ impl Rows {
         )))
     }
 
-    /// Like [`Rows::in_order`], but in the order that the seed chooses if rows are shuffled.
+    /// A stream of the examples. If rows are shuffled, the seed determines their order. Otherwise this is
+    /// [`Rows::in_order`].
     pub fn stream(self: &Arc<Self>, seed: u64, dim: usize) -> extremal::Result<Box<dyn Stream>> {
         if self.shuffle && dim >= self.dim {
             return Ok(Box::new(Replay::new(self.clone(), Some(seed), dim)));
@@ -170,7 +170,7 @@ impl Rows {
         start..self.ends[k]
     }
 
-    /// The row of example k, in the file's order.
+    /// The row of example k, counted from 0 in the file's order.
     pub fn row(&self, k: usize) -> Row<'_> {
         if let Some(entries) = &self.dense {
             return Row::Dense(&entries[k * self.dim..(k + 1) * self.dim]);
@@ -182,7 +182,7 @@ impl Rows {
     }
 
     fn extend(&mut self, batch: &Batch, intercept: bool) {
-        // A table's last column may hold zeros alone.
+        // A table's last column may contain only zeros.
         if let Some(columns) = batch.columns() {
             let is_feature = |holds| !matches!(holds, Holds::Label | Holds::Weight);
             let features = columns.iter().filter(|c| is_feature(c.holds)).count();
@@ -205,7 +205,7 @@ impl Rows {
         for (&i, v) in self.indices.iter().zip(&self.values) {
             largest[i as usize] = largest[i as usize].max(v.abs());
         }
-        // Zeros are not stored, so that a column with an entry has a largest one.
+        // Only non-zero entries are stored, so that no column with an entry has the maximum 0.
         for (&i, v) in self.indices.iter().zip(&mut self.values) {
             *v /= largest[i as usize];
         }
@@ -222,7 +222,7 @@ impl Rows {
         }
     }
 
-    /// Computes the bounds, and the dense entries if there are few zeros.
+    /// Computes the bounds, and stores the rows densely if few entries are 0.
     fn finish(&mut self) {
         let largest = |values: &[f64]| values.iter().fold(0.0_f64, |top, v| top.max(v.abs()));
         let norms = (0..self.len()).map(|k| {
@@ -251,7 +251,8 @@ impl Rows {
     }
 }
 
-/// The largest size t of an entry, and the norm over t, so that no square overflows.
+/// The largest absolute value t of an entry, and the norm divided by t. Without the division, squares
+/// could overflow.
 fn scaled_norm(values: &[f64]) -> (f64, f64) {
     let largest = values.iter().fold(0.0_f64, |top, v| top.max(v.abs()));
     if largest == 0.0 {

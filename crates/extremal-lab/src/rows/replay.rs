@@ -1,4 +1,4 @@
-//! Examples in memory as a stream.
+//! A stream that replays examples from memory.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use super::Rows;
 /// A stream that plays every row once.
 pub(super) struct Replay {
     rows: Arc<Rows>,
-    /// The order of the rows; `None` for the file's.
+    /// The order of the rows. `None` stands for the file's order.
     order: Option<Vec<u32>>,
     /// The number of rows played.
     done: usize,
-    /// A dense row, if the dimension is larger than that of the rows.
+    /// Memory for a dense row padded with zeros. Empty if rows have the full dimension.
     padded: Vec<f64>,
 }
 
 impl Replay {
-    /// Plays the rows in the order that the seed chooses, or in the file's order without a seed.
+    /// Replays the rows in a random order that the seed determines, or without a seed in the file's order.
     pub(super) fn new(rows: Arc<Rows>, seed: Option<u64>, dim: usize) -> Self {
         Self {
             order: seed.map(|seed| shuffled(rows.len(), seed)),
@@ -32,7 +32,7 @@ impl Replay {
     }
 }
 
-/// A uniformly random order of 0 to n − 1 (Fisher & Yates).
+/// The numbers 0 to n − 1 in a uniformly random order (Fisher & Yates).
 fn shuffled(n: usize, seed: u64) -> Vec<u32> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut order: Vec<u32> = (0..n as u32).collect();

@@ -1,10 +1,10 @@
-//! The surrogate gap of the papers, h_t = F_{t−1}(x_t) − min F_{t−1}: the distance of a Frank-Wolfe
-//! learner from the minimum of its own surrogate.
+//! The surrogate gap h_t = F_{t−1}(x_t) − min F_{t−1} of the papers. F_{t−1} is the *surrogate*: the
+//! function that a Frank-Wolfe learner approximately minimises to find its decision x_t.
 //!
-//! The gap is computed independently of the learner. The surrogate is a multiple of a squared
-//! distance, F(x) = (β/2)‖x − z‖² + const. Its minimiser over the set is the projection y of z, and
-//! h = (β/2)(‖x − y‖² + 2⟨x − y, y − z⟩). Both terms are at least 0, and neither is a difference of
-//! large numbers, however far z lies outside the set.
+//! The gap is computed independently of the learner. Up to a constant, the surrogate is a multiple of a
+//! squared distance: F(x) = (β/2)‖x − z‖² + const. The minimiser of F over the set is the projection y of
+//! z onto the set, and h = (β/2)(‖x − y‖² + 2⟨x − y, y − z⟩). Both terms are at least 0. Neither is a
+//! difference of large numbers, even if z lies far outside the set.
 
 use extremal::kernel;
 use extremal::learner::LearnerSpec;
@@ -13,10 +13,10 @@ use extremal::set::{Projection, SharedSet};
 use extremal::theory;
 use extremal::{Gradient, Point, Row};
 
-/// The share by which rounding may make a gradient exceed G.
+/// The relative rounding error by which a gradient's norm may exceed G.
 const SLACK: f64 = 1e-9;
 
-/// The surrogate of a learner, followed round by round.
+/// Follows the surrogate of a learner round by round, and computes its gap.
 ///
 /// ```
 /// use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
@@ -36,14 +36,14 @@ const SLACK: f64 = 1e-9;
 /// ```
 pub struct Follower {
     rule: Rule,
-    /// x₁.
+    /// The first decision x₁.
     first: Vec<f64>,
-    /// Σg, or Σ(g − λx) where the losses are strongly convex.
+    /// Σg, or Σ(g − λx) for the surrogate of strongly convex losses.
     sum: Vec<f64>,
     rounds: u64,
     largest_gradient: f64,
     diameter: f64,
-    /// α of the set.
+    /// The constant α of the set's strong convexity.
     alpha: Option<f64>,
     projection: Box<dyn Projection>,
     point: Vec<f64>,
@@ -51,7 +51,7 @@ pub struct Follower {
     nearest: Vec<f64>,
 }
 
-/// F, and the constants of the lemma about its gap.
+/// The form of the surrogate F, with the constants of the lemma that bounds its gap.
 enum Rule {
     /// F_t(x) = η⟨Σg, x⟩ + ‖x − x₁‖².
     Fixed {
@@ -68,15 +68,15 @@ enum Rule {
     },
 }
 
-/// A lemma about [`Rule::Fixed`].
+/// The lemma that bounds the gap of [`Rule::Fixed`].
 enum Lemma {
     Ofw,
     OfwLs,
 }
 
 impl Follower {
-    /// The follower of a learner with known constants, on a set with a projection. `None` for other
-    /// learners, and if the learner estimates T or G: then F changes during the run.
+    /// A follower for a learner on a set with a projection. `None` for learners without such a surrogate,
+    /// and for learners that estimate T or G, whose surrogate changes during the run.
     pub fn new(spec: &LearnerSpec, set: &SharedSet) -> Option<Self> {
         let geometry = set.geometry();
         let (rule, start) = match spec {
@@ -94,7 +94,7 @@ impl Follower {
                     eta: scale * geometry.diameter / (2.0 * gradient * power),
                     horizon,
                     gradient,
-                    // The lemma is about this η.
+                    // The lemma holds only for the unscaled η.
                     lemma: (scale == 1.0).then_some(lemma),
                 };
                 (rule, &known.start)
@@ -131,7 +131,7 @@ impl Follower {
         })
     }
 
-    /// Adds a round: the decision played and the gradient there.
+    /// Adds a round, given its decision and the gradient at the decision.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) {
         let Gradient { row, scale, ridge } = *gradient;
         let pull = match self.rule {
@@ -161,15 +161,15 @@ impl Follower {
         self.rounds += 1;
     }
 
-    /// h_t of the decision after t − 1 rounds, at least 0, and the bound on it by the lemma of the
-    /// learner's theorem. The lemma needs gradients within G, at most T rounds, and the curvature
-    /// that it assumes. `None` if the projection fails.
+    /// The gap h_t of the decision after t − 1 rounds, and the bound on it from the lemma of the learner's
+    /// theorem. The bound is `None` unless the gradients are within G, there are at most T rounds, and
+    /// the set has the curvature that the lemma assumes. The result is `None` if the projection fails.
     pub fn gap(&mut self, next: &dyn Point) -> Option<(f64, Option<f64>)> {
         let gap = self.distance(next)?;
         Some((gap.max(0.0), self.lemma()))
     }
 
-    /// h_t with its rounding error, which may make it negative.
+    /// The gap h_t. A rounding error may make it negative.
     fn distance(&mut self, next: &dyn Point) -> Option<f64> {
         // F = (β/2)‖x − z‖² + const
         let beta = match self.rule {
@@ -182,7 +182,7 @@ impl Follower {
             Rule::Strong { lambda, warm, .. } => {
                 let weight = self.rounds as f64 + warm;
                 if weight == 0.0 {
-                    return Some(0.0); // F is 0.
+                    return Some(0.0); // F is identically 0.
                 }
                 for (i, z) in self.target.iter_mut().enumerate() {
                     *z = (warm * self.first[i] - self.sum[i] / lambda) / weight;
@@ -202,6 +202,7 @@ impl Follower {
         gap.is_finite().then_some(gap)
     }
 
+    /// The lemma's bound on the gap, if the lemma applies.
     fn lemma(&self) -> Option<f64> {
         let Self {
             diameter,
@@ -243,6 +244,3 @@ impl Follower {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,13 @@
 //! Experiments as files: errors with their lines, and runs that can be repeated, interrupted and
 //! resumed.
 
+mod comparators;
+mod demo;
+mod page;
+mod picture;
 mod rows;
+mod surrogate;
+mod text;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -73,23 +79,20 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
             3,
             "a number of seeds",
         ),
-        (with("[200, 400, 800]", "[200, 100]"), 2, "increasing"),
-        (with("[200, 400, 800]", "[0]"), 2, "from 1 on"),
+        (with("[200, 400, 800]", "[200, 100]"), 2, "must increase"),
+        (with("[200, 400, 800]", "[0]"), 2, "at least 1"),
         (
             with("[200, 400, 800]", "{ from = 5, to = 4 }"),
             2,
-            "increasing",
+            "must increase",
         ),
+        (with("[200, 400, 800]", "{ from = 5, by = 2 }"), 2, "a list"),
         (
             with("seeds = 3", "seeds = 3\nrounds = 5"),
             2,
             "either rounds or horizons",
         ),
-        (
-            with("seeds = 3", "seeds = 3\nscales = []"),
-            4,
-            "at least one",
-        ),
+        (with("seeds = 3", "seeds = 3\nscales = []"), 4, "non-empty"),
         (
             with("seeds = 3", "seeds = 3\nscales = [1.0, -1.0]"),
             4,
@@ -150,7 +153,7 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
         (
             with("\"ofw-ls\"", "\"ofw-ls\"\nscales = [1.0, 2.0]"),
             22,
-            "give all learners as many",
+            "the same number of scales",
         ),
         (
             with("seeds = 3", "seeds = 3\nscales = [1.0, 2.0]"),

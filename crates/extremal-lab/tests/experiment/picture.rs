@@ -1,7 +1,10 @@
-use extremal::learner::LearnerSpec;
-use extremal::loss::LossSpec;
+//! Pictures of learners in the plane.
 
-use super::*;
+use extremal::learner::{Learner, LearnerSpec};
+use extremal::loss::{LossSpec, Objective};
+use extremal::set::{SetSpec, SharedSet};
+use extremal_lab::picture::draw;
+use extremal_lab::results::Picture;
 
 fn objective(loss: &str, ridge: f64) -> Objective {
     Objective::new(loss.parse::<LossSpec>().unwrap().build().unwrap(), ridge).unwrap()
@@ -170,31 +173,5 @@ fn regret_of_other_losses_ends_at_the_regret() {
         let last = picture.steps[59].regret;
         assert!(last > -1e-8, "{set}, {loss}: {last}");
         assert!(picture.steps.iter().any(|s| s.regret > 1e-3), "{set}");
-    }
-}
-
-#[test]
-fn a_recorder_changes_no_decision() {
-    for set in ["l2", "lp:p=1.5", "simplex", "k-sparse:k=2"] {
-        let set = set.parse::<SetSpec>().unwrap().build(Some(4)).unwrap();
-        for entry in LearnerSpec::ENTRIES {
-            let spec: LearnerSpec = entry.examples[0].parse().unwrap();
-            let (recorder, _log) = Recorder::around(&set, false);
-            let (Ok(mut plain), Ok(mut recorded)) = (spec.build(&set), spec.build(&recorder))
-            else {
-                assert!(spec.build(&set).is_err() && spec.build(&recorder).is_err());
-                continue;
-            };
-            let mut x = [[0.0; 4]; 2];
-            for t in 0..60 {
-                plain.decision().write(&mut x[0]);
-                recorded.decision().write(&mut x[1]);
-                assert_eq!(x[0].map(f64::to_bits), x[1].map(f64::to_bits), "{spec}");
-                let g = [0, 1, 2, 3].map(|i| f64::from(t * (i + 1)).sin());
-                let gradient = Gradient::dense(&g);
-                plain.observe(&gradient).unwrap();
-                recorded.observe(&gradient).unwrap();
-            }
-        }
     }
 }

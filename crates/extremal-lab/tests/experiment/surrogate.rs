@@ -1,7 +1,10 @@
-use extremal::hindsight::{Options, QuadraticSum, solve};
-use extremal::set::SetSpec;
+//! The surrogate gap against its definition.
 
-use super::*;
+use extremal::hindsight::{Options, QuadraticSum, solve};
+use extremal::learner::LearnerSpec;
+use extremal::set::{SetSpec, SharedSet};
+use extremal::{Gradient, theory};
+use extremal_lab::surrogate::Follower;
 
 fn set(text: &str) -> SharedSet {
     text.parse::<SetSpec>().unwrap().build(None).unwrap()

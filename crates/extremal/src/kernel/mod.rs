@@ -9,6 +9,7 @@
 mod buffer;
 mod dot;
 mod factor;
+mod lanes;
 mod linalg;
 mod pow;
 mod prefetch;
@@ -18,6 +19,7 @@ mod sweep;
 
 pub(crate) use buffer::Buffer;
 pub(crate) use factor::Factor;
+pub(crate) use lanes::{Eight, Formula, Lanes, Part, Simd, apply, compiled_with_caller};
 pub use linalg::{
     PrincipalAxes, Singular, extreme_eigenvalues, max, min, principal_axes, singular, symmetric,
 };
@@ -29,7 +31,7 @@ pub(crate) use round::{
 };
 pub use select::{argmax_abs, argmin, max_abs};
 
-pub(crate) use sweep::{Apart, on_best_cpu, vectorised};
+pub(crate) use sweep::{Apart, LANES, on_best_cpu, vectorised};
 
 /// ⟨a, b⟩. Both slices have the same length; extra entries of the longer one are ignored.
 ///

@@ -3,10 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::kernel::LANES;
 use crate::learner::untuned::coin_ftrl::coin_bet::CoinBet;
 use crate::learner::untuned::unit_free::guard::{Belief, Guard};
 use crate::learner::untuned::unit_free::table::Table;
-use crate::learner::untuned::unit_free::terms::{Feature, Row, Slopes, Term};
+use crate::learner::untuned::unit_free::terms::{Block, Feature, Row, Slopes, learn};
 use crate::learner::{Example, Learnt, Record};
 use crate::loss::Labels;
 use crate::range::{SMALLEST_DIRECTION, check_size};
@@ -124,8 +125,9 @@ pub(super) struct Engine {
     pub settings: Settings,
     pub state: State,
     pub table: Table,
-    terms: Vec<Term>,
-    slots: Vec<u32>,
+    /// The row of the round: the slots and values of its features, and the features in eights.
+    entries: Vec<(u32, f64)>,
+    blocks: Vec<Block>,
 }
 
 impl Engine {
@@ -134,90 +136,69 @@ impl Engine {
             settings,
             state: State::default(),
             table: Table::default(),
-            terms: Vec::new(),
-            slots: Vec::new(),
+            entries: Vec::new(),
+            blocks: Vec::new(),
         }
     }
 
     /// Plays a round. An error changes nothing.
     pub fn learn(&mut self, example: &Example<'_>) -> Result<Learnt> {
-        let known = self.table.indices().len();
+        let (state, known) = (self.state, self.table.indices().len());
         let learnt = self.play(example);
-        if learnt.is_err() {
-            self.table.truncate(known);
+        match learnt {
+            Ok(_) => self.refresh(),
+            Err(_) => {
+                self.state = state;
+                self.table.truncate(known);
+            }
         }
         learnt
     }
 
+    /// Plays a round. An error leaves the state undefined, and new features in the table; the
+    /// features that were known are untouched.
     fn play(&mut self, example: &Example<'_>) -> Result<Learnt> {
-        let mut next = self.state;
-        next.rounds += 1;
-        let signs = example.labels == Labels::Signs;
-        if *next.signs.get_or_insert(signs) != signs || example.labels == Labels::None {
-            return Err(Error::Unsupported(
-                "unit-free needs one kind of labels in all rounds: numbers, or two classes".into(),
-            ));
-        }
-        next.probability = example.probability;
-        if self.state.rounds == 0 && signs {
-            (next.unit, next.radius) = (1.0, self.settings.radius);
-        }
-        let mut row = self.read(&example.row, &mut next)?;
-        let now = self.predict(&mut next, &row);
+        let settings = self.settings;
+        self.state.start(&settings, example)?;
+        let mut row = self.read(&example.row)?;
+        let state = &mut self.state;
+        let now = state.predict(&settings, &row);
         let prediction = now.played();
         let (loss, slope) = example.loss_at(prediction, example.label);
         if !(prediction.is_finite() && loss.is_finite() && slope.is_finite()) {
             let what = format!("the loss at the prediction {prediction} is not a number");
-            return Err(Error::numerical(next.rounds, what));
+            return Err(Error::numerical(state.rounds, what));
         }
         let norm = row.given.sqrt();
-        let believed = self.believe(&mut next, example.label);
-        let first = !signs && self.state.range.is_none();
+        let first = state.signs == Some(false) && state.range.is_none();
+        let believed = state.believe(example.label);
         let length = f64::max(norm, 1.0);
         check_size("gradient", slope.abs() * length)?;
         let members = match believed {
             Some((label, _)) if !first => {
                 if label != example.label {
                     row.altered = true;
-                    next.forgiven += loss;
+                    state.forgiven += loss;
                 }
                 let experts = now.experts().map(|p| example.loss_at(p, label));
                 for (_, slope) in experts {
                     check_size("gradient", slope.abs() * length)?;
                 }
-                mix(&mut next, &now.weights, experts.map(|(loss, _)| loss));
-                update(&mut next, &now, &row, experts)
+                mix(state, &now.weights, experts.map(|(loss, _)| loss));
+                update(state, &now, &row, experts)
             }
             _ => {
-                next.forgiven += loss;
+                state.forgiven += loss;
                 [0.0; 2]
             }
         };
-        let total = (next.slopes[1], next.slope_squares[1]);
-        let sums = Slopes {
-            members,
-            played: slope,
-            total: Some(total).filter(|_| self.settings.intercept && members[1] != 0.0),
-        };
-        certify(&mut next, (prediction, loss, slope), row.reach[1].sqrt());
+        certify(state, (prediction, loss, slope), row.reach[1].sqrt());
         if let Some((label, restarts)) = believed {
-            self.count(&mut next, label, example.weight, restarts);
+            state.count(&settings, label, example.weight, restarts);
         }
-        let mut changes = [0.0; 2];
-        for (term, slot) in self.terms.iter().zip(&self.slots) {
-            term.learn(&sums, &mut changes, self.table.feature_mut(*slot));
-        }
-        next.squares += changes[0];
-        next.centre += changes[1];
-        next.added += self.terms.len() as u64;
-        self.state = next;
-        self.refresh();
-        let mut record = Record::new(
-            next.rounds,
-            slope.abs() * norm,
-            slope * prediction,
-            f64::NAN,
-        );
+        self.write(members, slope);
+        let rounds = self.state.rounds;
+        let mut record = Record::new(rounds, slope.abs() * norm, slope * prediction, f64::NAN);
         record.sigma = now.weights[0];
         Ok(Learnt {
             prediction,
@@ -228,14 +209,22 @@ impl Engine {
     }
 
     /// The first pass over the row.
-    fn read(&mut self, row: &crate::Row<'_>, next: &mut State) -> Result<Row> {
+    fn read(&mut self, row: &crate::Row<'_>) -> Result<Row> {
+        let Self {
+            state,
+            table,
+            entries,
+            blocks,
+            ..
+        } = self;
         row.check_finite()?;
-        self.slots.clear();
-        let counts = |value: &f64| value.abs() >= SMALLEST_DIRECTION;
+        entries.clear();
         let mut starts_with_one = false;
-        for (index, value) in row.entries().filter(|(_, value)| counts(value)) {
-            starts_with_one |= index == 0 && value == 1.0;
-            self.slots.push(self.table.slot_or_new(index)?);
+        for (index, value) in row.entries() {
+            if value.abs() >= SMALLEST_DIRECTION {
+                starts_with_one |= index == 0 && value == 1.0;
+                entries.push((table.slot_or_new(index)?, value));
+            }
         }
         let intercept = self.settings.intercept;
         if intercept && !starts_with_one {
@@ -243,108 +232,46 @@ impl Engine {
                 "unit-free with an intercept needs the value 1 for feature 0 in every row".into(),
             ));
         }
-        let (rounds, per_round) = (next.rounds as f64, 1.0 / next.rounds as f64);
-        let total = intercept.then_some((next.slopes[1], next.slope_squares[1]));
-        let mut found = Row::default();
-        self.terms.resize(self.slots.len(), Term::default());
-        let values = row.values().iter().filter(|value| counts(value));
-        let features = self.slots.iter().map(|slot| self.table.feature(*slot));
-        for ((term, value), feature) in self.terms.iter_mut().zip(values).zip(features) {
-            term.set(feature, *value);
-            found.add(term, rounds, per_round, total);
+        blocks.resize(entries.len().div_ceil(LANES), Block::EMPTY);
+        if let (Some(last), 1..) = (blocks.last_mut(), entries.len() % LANES) {
+            *last = Block::EMPTY;
         }
+        let mut found = Row::default();
+        for (block, entries) in blocks.iter_mut().zip(entries.chunks(LANES)) {
+            for (lane, (slot, value)) in entries.iter().enumerate() {
+                found.load(block, lane, table.feature(*slot), *value);
+            }
+        }
+        let total = intercept.then_some((state.slopes[1], state.slope_squares[1]));
+        found.count(blocks, state.rounds as f64, total);
         if intercept {
             found.units[2] += 1.0;
-            found.intercept = self.terms[0].feature().directions()[1];
         }
-        next.squares = (next.squares + found.squares).max(0.0);
-        next.centre += found.centre;
+        state.squares = (state.squares + found.squares).max(0.0);
+        state.centre += found.centre;
         Ok(found)
     }
 
-    /// The predictions for the row that was loaded.
-    fn predict(&self, next: &mut State, row: &Row) -> Now {
-        let Settings {
-            intercept, clip, ..
-        } = self.settings;
-        let rounds = next.rounds as f64;
-        let [scaled1, raw1, scaled2, centred, pull] = row.products;
-        next.centre += centred;
-        let centred = match intercept {
-            true => row.intercept + centred - next.centre / rounds,
-            false => 0.0,
+    /// The second pass over the row, given the slopes of both members and at what was played.
+    fn write(&mut self, members: [f64; 2], played: f64) {
+        let state = &mut self.state;
+        let total = (state.slopes[1], state.slope_squares[1]);
+        let centres = self.settings.intercept && members[1] != 0.0;
+        let slopes = Slopes {
+            members,
+            total: centres.then_some(total),
         };
-        let products = [scaled1, raw1, scaled2, centred];
-        for (sum, square) in next.norms.iter_mut().zip(row.units) {
-            *sum += square.sqrt();
-        }
-        let bets = next.coin_bets();
-        let m = bets.map(|bet| bet.max(0.0));
-        let share = next.share.value(STAKE);
-        let w = share.clamp(0.0, 1.0);
-        let coin = m[0] * products[0] + m[1] * products[1];
-        let potential = next.potential();
-        let round = next.round_factor() * pull;
-        let null = if intercept { next.null() } else { 0.0 };
-        let raw = [
-            (1.0 - w) * coin + w * round,
-            null + m[2] * products[2] + m[3] * products[3],
-        ];
-        // no point of the ellipsoid predicts more
-        let limit = next.radius * row.reach[0].sqrt();
-        let (low, high) = match next.range {
-            Some((low, high)) if clip => (low.max(-limit), high.min(limit)),
-            _ => (-limit, limit),
-        };
-        Now {
-            products,
-            bets,
-            share,
-            coin,
-            round,
-            potential,
-            raw,
-            clipped: raw.map(|p| p.max(low).min(high)),
-            weights: next.mixture(),
-        }
-    }
-
-    /// The label to learn from and whether the running mean restarts; `None` if it is struck.
-    fn believe(&self, next: &mut State, label: f64) -> Option<(f64, bool)> {
-        if next.signs == Some(true) || next.range.is_none() {
-            return Some((label, false));
-        }
-        let off = label - next.mean();
-        let (unit, rounds) = (next.unit, self.state.rounds as f64);
-        match next.label_guard.believe(off.abs(), unit, rounds) {
-            Belief::Size(size) => Some((next.mean() + size.copysign(off), false)),
-            Belief::Changed(size) => Some((next.mean() + size.copysign(off), true)),
-            Belief::Struck => None,
-        }
-    }
-
-    /// Counts a label.
-    fn count(&self, next: &mut State, label: f64, weight: f64, restarts: bool) {
-        if next.signs == Some(false) {
-            let off = (label - next.mean()).abs();
-            if next.range.is_some() {
-                next.unit = next.unit.max(off);
+        let [squares, centre] = learn(&mut self.blocks, slopes);
+        for (block, entries) in self.blocks.iter().zip(self.entries.chunks(LANES)) {
+            for (lane, (slot, value)) in entries.iter().enumerate() {
+                let feature = self.table.feature_mut(*slot);
+                block.store(lane, feature);
+                feature.played += played * value;
             }
-            let needed = self.settings.radius * label.abs().max(off);
-            if needed > next.radius {
-                let radius = needed.log2().ceil().exp2();
-                next.jumps += (radius - next.radius) * next.squares.max(0.0).sqrt();
-                next.radius = radius;
-            }
-            if restarts {
-                (next.weight, next.label_sum) = (0.0, 0.0);
-            }
-            let (low, high) = next.range.unwrap_or((label, label));
-            next.range = Some((low.min(label), high.max(label)));
-            next.label_sum += weight * label;
         }
-        next.weight += weight;
-        next.positive += if label > 0.0 { weight } else { 0.0 };
+        state.squares += squares;
+        state.centre += centre;
+        state.added += self.entries.len() as u64;
     }
 
     /// Computes Σ(c/M)² exactly once this costs little beside the rounds since.
@@ -364,6 +291,107 @@ impl Engine {
 }
 
 impl State {
+    /// Starts a round. Fails if the labels are of another kind than before.
+    fn start(&mut self, settings: &Settings, example: &Example<'_>) -> Result<()> {
+        let signs = example.labels == Labels::Signs;
+        if *self.signs.get_or_insert(signs) != signs || example.labels == Labels::None {
+            return Err(Error::Unsupported(
+                "unit-free needs one kind of labels in all rounds: numbers, or two classes".into(),
+            ));
+        }
+        if self.rounds == 0 && signs {
+            (self.unit, self.radius) = (1.0, settings.radius);
+        }
+        self.rounds += 1;
+        self.probability = example.probability;
+        Ok(())
+    }
+
+    /// The predictions for the row that was loaded.
+    fn predict(&mut self, settings: &Settings, row: &Row) -> Now {
+        let Settings {
+            intercept, clip, ..
+        } = *settings;
+        let rounds = self.rounds as f64;
+        let [scaled1, raw1, scaled2, centred, pull] = row.products;
+        self.centre += centred;
+        let centred = match intercept {
+            true => row.first + centred - self.centre / rounds,
+            false => 0.0,
+        };
+        let products = [scaled1, raw1, scaled2, centred];
+        for (sum, square) in self.norms.iter_mut().zip(row.units) {
+            *sum += square.sqrt();
+        }
+        let bets = self.coin_bets();
+        let m = bets.map(|bet| bet.max(0.0));
+        let share = self.share.value(STAKE);
+        let w = share.clamp(0.0, 1.0);
+        let coin = m[0] * products[0] + m[1] * products[1];
+        let potential = self.potential();
+        let round = self.round_factor() * pull;
+        let null = if intercept { self.null() } else { 0.0 };
+        let raw = [
+            (1.0 - w) * coin + w * round,
+            null + m[2] * products[2] + m[3] * products[3],
+        ];
+        // no point of the ellipsoid predicts more
+        let limit = self.radius * row.reach[0].sqrt();
+        let (low, high) = match self.range {
+            Some((low, high)) if clip => (low.max(-limit), high.min(limit)),
+            _ => (-limit, limit),
+        };
+        Now {
+            products,
+            bets,
+            share,
+            coin,
+            round,
+            potential,
+            raw,
+            clipped: raw.map(|p| p.max(low).min(high)),
+            weights: self.mixture(),
+        }
+    }
+
+    /// The label to learn from and whether the running mean restarts; `None` if it is struck.
+    fn believe(&mut self, label: f64) -> Option<(f64, bool)> {
+        if self.signs == Some(true) || self.range.is_none() {
+            return Some((label, false));
+        }
+        let off = label - self.mean();
+        let (unit, rounds) = (self.unit, (self.rounds - 1) as f64);
+        match self.label_guard.believe(off.abs(), unit, rounds) {
+            Belief::Size(size) => Some((self.mean() + size.copysign(off), false)),
+            Belief::Changed(size) => Some((self.mean() + size.copysign(off), true)),
+            Belief::Struck => None,
+        }
+    }
+
+    /// Counts a label.
+    fn count(&mut self, settings: &Settings, label: f64, weight: f64, restarts: bool) {
+        if self.signs == Some(false) {
+            let off = (label - self.mean()).abs();
+            if self.range.is_some() {
+                self.unit = self.unit.max(off);
+            }
+            let needed = settings.radius * label.abs().max(off);
+            if needed > self.radius {
+                let radius = needed.log2().ceil().exp2();
+                self.jumps += (radius - self.radius) * self.squares.max(0.0).sqrt();
+                self.radius = radius;
+            }
+            if restarts {
+                (self.weight, self.label_sum) = (0.0, 0.0);
+            }
+            let (low, high) = self.range.unwrap_or((label, label));
+            self.range = Some((low.min(label), high.max(label)));
+            self.label_sum += weight * label;
+        }
+        self.weight += weight;
+        self.positive += if label > 0.0 { weight } else { 0.0 };
+    }
+
     /// The running mean of the labels; 0 before the first.
     fn mean(&self) -> f64 {
         match self.weight > 0.0 {

@@ -36,6 +36,12 @@ pub(super) struct Guard {
 }
 
 impl Guard {
+    /// Before the first value.
+    pub const NEW: Self = Self {
+        least: 0.0,
+        tally: 0.0,
+    };
+
     pub fn load([least, tally]: [f64; 2]) -> Self {
         Self { least, tally }
     }

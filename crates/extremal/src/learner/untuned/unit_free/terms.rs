@@ -1,6 +1,8 @@
-//! The two passes over a row: one before the prediction, which counts the row's values and computes
-//! the products with all directions, and one that learns from the label.
+//! The two passes over a row, eight features at a time: a root or a quotient of eight features takes
+//! little longer than that of one. The first pass counts the row's values and computes the products
+//! with all directions. The second one learns from the label.
 
+use crate::kernel::{self, Eight, Formula, LANES, Lanes, Part, Simd, compiled_with_caller};
 use crate::learner::untuned::unit_free::guard::{self, Belief, Guard};
 
 /// What is kept of a feature: two cache lines.
@@ -37,49 +39,6 @@ impl Feature {
         });
         let roots = squares.map(f64::sqrt);
         std::array::from_fn(|k| (0.0 - self.c[k]) / roots[k])
-    }
-
-    /// Adds a value that is believed to the statistics.
-    #[inline]
-    fn count(&mut self, value: f64) {
-        let size = value.abs();
-        self.count += 1.0;
-        self.sizes += size;
-        self.sum += value;
-        self.squares += value * value;
-        self.largest = larger(size, self.largest);
-    }
-
-    /// The mean of the feature over so many rounds, and its spread: the root mean square distance
-    /// from the mean, over the rounds in which the feature is not 0. For a feature that is 0 in some
-    /// rounds, the spread is at least |mean|, so that rare features are not blown up. The spread of
-    /// a constant feature is 0.
-    #[inline]
-    fn centre(&self, per_round: f64, rounds: f64) -> (f64, f64) {
-        let mean = self.sum * per_round;
-        let square = self.squares + mean * (self.count * mean - 2.0 * self.sum);
-        let spread = larger(square / self.count, 0.0).sqrt();
-        let spread = larger(spread, if self.count < rounds { mean.abs() } else { 0.0 });
-        (
-            mean,
-            if spread > 1e-7 * self.largest {
-                spread
-            } else {
-                0.0
-            },
-        )
-    }
-
-    /// The centred direction −(c − μD)/√(v − 2μp + μ²D₂ + (top·spread/M)²)/spread.
-    #[inline]
-    fn centred(&self, term: &Term, (d, d2): (f64, f64)) -> f64 {
-        if term.spread == 0.0 {
-            return 0.0;
-        }
-        let mean = term.mean;
-        let top = self.top[1] * term.per_largest * term.spread;
-        let squares = larger(self.v[1] - 2.0 * mean * self.p + mean * mean * d2, 0.0) + top * top;
-        (mean * d - self.c[1]) / (larger(squares, f64::MIN_POSITIVE).sqrt() * term.spread)
     }
 
     pub fn words(&self) -> [f64; Self::WORDS] {
@@ -134,18 +93,74 @@ impl Feature {
     }
 }
 
-/// A non-zero of the row.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Term {
-    /// The feature as it will be.
-    feature: Feature,
-    /// The value of the row, and the value that is believed.
-    given: f64,
-    value: f64,
+/// Eight features of a row. Each of their numbers stands side by side with those of the others.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    count: Eight,
+    sizes: Eight,
+    sum: Eight,
+    squares: Eight,
+    largest: Eight,
+    c: [Eight; 2],
+    v: [Eight; 2],
+    top: [Eight; 2],
+    p: Eight,
+    z: Eight,
+    guards: [Guard; LANES],
+    /// The values of the row, and the values that are believed.
+    given: Eight,
+    value: Eight,
     /// 1/M, the mean and the spread.
-    per_largest: f64,
-    mean: f64,
-    spread: f64,
+    per_largest: Eight,
+    mean: Eight,
+    spread: Eight,
+    /// Whether M has grown.
+    grown: [bool; LANES],
+}
+
+impl Block {
+    /// Lanes without a feature add 0 to every sum.
+    pub const EMPTY: Self = {
+        let (zeros, ones) = (Eight::all(0.0), Eight::all(1.0));
+        Self {
+            count: ones,
+            sizes: ones,
+            sum: zeros,
+            squares: zeros,
+            largest: ones,
+            c: [zeros; 2],
+            v: [zeros; 2],
+            top: [zeros; 2],
+            p: zeros,
+            z: zeros,
+            guards: [Guard::NEW; LANES],
+            given: zeros,
+            value: zeros,
+            per_largest: ones,
+            mean: zeros,
+            spread: zeros,
+            grown: [false; LANES],
+        }
+    };
+
+    /// Writes a feature as it is after the round, except for `played`.
+    #[inline]
+    pub fn store(&self, lane: usize, feature: &mut Feature) {
+        let lane = lane % LANES;
+        feature.count = self.count.0[lane];
+        feature.sizes = self.sizes.0[lane];
+        feature.sum = self.sum.0[lane];
+        feature.squares = self.squares.0[lane];
+        feature.largest = self.largest.0[lane];
+        feature.guard = self.guards[lane];
+        for k in 0..2 {
+            feature.c[k] = self.c[k].0[lane];
+            feature.v[k] = self.v[k].0[lane];
+            feature.top[k] = self.top[k].0[lane];
+        }
+        feature.p = self.p.0[lane];
+        feature.z = self.z.0[lane];
+    }
 }
 
 /// What the first pass found.
@@ -160,8 +175,8 @@ pub(super) struct Row {
     /// Inner products with the scaled and the raw direction of member 1, with the scaled and the
     /// centred one of member 2, and Σc·a/M² of member 1.
     pub products: [f64; 5],
-    /// Member 2's direction at the intercept.
-    pub intercept: f64,
+    /// Member 2's direction at the first feature.
+    pub first: f64,
     /// The change of Σ(c/M)² of member 1, where an M has grown.
     pub squares: f64,
     /// The change of Σz·S, with the features' sums S, where a centred direction was updated.
@@ -172,48 +187,40 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Adds a term, whose feature, slot and value are given, for a row in round `rounds`. `total` is
-    /// (Σd, Σd²) of member 2; without it, nothing is centred.
+    /// Loads a feature and its value into a lane of a block.
     #[inline]
-    pub fn add(&mut self, term: &mut Term, rounds: f64, per_round: f64, total: Option<(f64, f64)>) {
-        let given = term.given;
-        let former = term.feature.largest;
+    pub fn load(&mut self, block: &mut Block, lane: usize, feature: &Feature, given: f64) {
+        let lane = lane % LANES;
+        block.count.0[lane] = feature.count;
+        block.sizes.0[lane] = feature.sizes;
+        block.sum.0[lane] = feature.sum;
+        block.squares.0[lane] = feature.squares;
+        block.largest.0[lane] = feature.largest;
+        block.guards[lane] = feature.guard;
+        for k in 0..2 {
+            block.c[k].0[lane] = feature.c[k];
+            block.v[k].0[lane] = feature.v[k];
+            block.top[k].0[lane] = feature.top[k];
+        }
+        block.p.0[lane] = feature.p;
+        block.z.0[lane] = feature.z;
         let mut value = given;
-        if given.abs() > guard::FACTOR * former || term.feature.guard.is_alert() {
-            value = self.doubt(&mut term.feature, given);
+        if given.abs() > guard::FACTOR * feature.largest || feature.guard.is_alert() {
+            value = self.doubt(&mut block.guards[lane], feature, given);
         }
-        term.feature.count(value);
-        let (mean, spread) = term.feature.centre(per_round, rounds);
-        let per_largest = 1.0 / term.feature.largest;
-        term.value = value;
-        (term.per_largest, term.mean, term.spread) = (per_largest, mean, spread);
-        if term.feature.largest > former {
-            self.grow(term, former, total);
+        block.given.0[lane] = given;
+        block.value.0[lane] = value;
+        block.grown[lane] = value.abs() > feature.largest;
+        if block.grown[lane] {
+            self.grow(feature, value);
         }
-        let scaled = value * (term.feature.count / term.feature.sizes);
-        let (in_largest, of_given) = (value * per_largest, given * per_largest);
-        self.units[0] += scaled * scaled;
-        self.units[1] += value * value;
-        if spread > 0.0 {
-            let centred = (value - mean) / spread;
-            self.units[2] += centred * centred;
-        }
-        self.reach[0] += in_largest * in_largest;
-        self.reach[1] += of_given * of_given;
-        self.given += given * given;
-        let [first, second] = term.feature.directions();
-        self.products[0] += first * scaled;
-        self.products[1] += first * value;
-        self.products[2] += second * scaled;
-        self.products[3] += term.feature.z * value;
-        self.products[4] += term.feature.c[0] * (in_largest * per_largest);
     }
 
     /// Asks the guard about a value. A value that is struck counts with the mean size of its feature.
     #[cold]
-    fn doubt(&mut self, feature: &mut Feature, given: f64) -> f64 {
+    fn doubt(&mut self, guard: &mut Guard, feature: &Feature, given: f64) -> f64 {
         let (count, largest) = (feature.count, feature.largest);
-        let size = match feature.guard.believe(given.abs(), largest, count) {
+        let size = match guard.believe(given.abs(), largest, count) {
             Belief::Size(size) | Belief::Changed(size) => size,
             Belief::Struck => {
                 self.struck = true;
@@ -224,65 +231,181 @@ impl Row {
         size.copysign(given)
     }
 
-    /// Follows a feature whose largest size has grown.
+    /// Adds the change of Σ(c/M)² for a feature whose M grows.
     #[cold]
-    fn grow(&mut self, term: &mut Term, former: f64, total: Option<(f64, f64)>) {
-        let feature = &mut term.feature;
-        if former > 0.0 {
-            let of = |largest: f64| (feature.c[0] / largest).powi(2);
-            self.squares += of(feature.largest) - of(former);
+    fn grow(&mut self, feature: &Feature, value: f64) {
+        let of = |largest: f64| (feature.c[0] / largest).powi(2);
+        if feature.largest > 0.0 {
+            self.squares += of(value.abs()) - of(feature.largest);
         }
-        if let Some(total) = total {
-            let z = term.feature.centred(term, total);
-            let change = z - std::mem::replace(&mut term.feature.z, z);
-            self.centre += change * (term.feature.sum - term.value);
+    }
+
+    /// The first pass over the blocks of a row in round `rounds`. `total` is (Σd, Σd²) of member 2;
+    /// without it, nothing is centred.
+    pub fn count(&mut self, blocks: &mut [Block], rounds: f64, total: Option<(f64, f64)>) {
+        let per_round = 1.0 / rounds;
+        let sums = kernel::apply(blocks, Count { rounds, per_round });
+        let [scaled, raw, centred, reach, of_given, given, products @ ..] = sums;
+        self.units = [scaled, raw, centred];
+        self.reach = [reach, of_given];
+        self.given = given;
+        self.products = products;
+        for block in &mut *blocks {
+            if block.grown != [false; LANES] {
+                self.recentre(block, total);
+            }
+        }
+        if let Some(block) = blocks.first() {
+            self.first = direction(Part::single(0), block, 1).number();
+        }
+    }
+
+    /// Adds the products with the centred directions of features whose M has grown. These directions
+    /// depend on M.
+    #[cold]
+    fn recentre(&mut self, block: &mut Block, total: Option<(f64, f64)>) {
+        for lane in (0..LANES).filter(|lane| block.grown[*lane]) {
+            let value = block.value.0[lane];
+            if let Some(total) = total {
+                let z = centred(Part::single(lane), block, total).number();
+                let change = z - std::mem::replace(&mut block.z.0[lane], z);
+                self.centre += change * (block.sum.0[lane] - value);
+            }
+            self.products[3] += block.z.0[lane] * value;
         }
     }
 }
 
-/// The slopes that a round adds to the sums.
+/// Counts the values of a row, and computes the sums of [`Row`] in their order there.
+///
+/// The mean of a feature is that over all rounds. Its spread is the root mean square distance from
+/// the mean, over the rounds in which the feature is not 0. For a feature that is 0 in some rounds,
+/// the spread is at least |mean|, so that rare features are not blown up. The spread of a constant
+/// feature is 0.
+#[derive(Clone, Copy)]
+struct Count {
+    rounds: f64,
+    per_round: f64,
+}
+
+impl Formula<Block, 11> for Count {
+    compiled_with_caller! {
+        fn apply<S: Simd>(self, part: Part<S>, block: &mut Block, sums: &mut [Lanes<S>; 11]) {
+            let [zero, two] = [part.all(0.0), part.all(2.0)];
+            let [value, given] = [part.of(&block.value), part.of(&block.given)];
+            let size = value.abs();
+            let count = part.of(&block.count) + part.all(1.0);
+            let sizes = part.of(&block.sizes) + size;
+            let sum = part.of(&block.sum) + value;
+            let squares = part.of(&block.squares) + value * value;
+            let former = part.of(&block.largest);
+            let largest = size.max(former);
+
+            let mean = sum * part.all(self.per_round);
+            let square = squares + mean * (count * mean - two * sum);
+            let rare = part.all(self.rounds).if_above(count, mean.abs(), zero);
+            let spread = (square / count).max(zero).sqrt().max(rare);
+            let varies = |then| spread.if_above(part.all(1e-7) * largest, then, zero);
+
+            let per_largest = part.all(1.0) / largest;
+            let scaled = value * (count / sizes);
+            let distance = varies((value - mean) / spread);
+            let (in_largest, given_in_largest) = (value * per_largest, given * per_largest);
+            sums[0] += scaled * scaled;
+            sums[1] += value * value;
+            sums[2] += distance * distance;
+            sums[3] += in_largest * in_largest;
+            sums[4] += given_in_largest * given_in_largest;
+            sums[5] += given * given;
+
+            let first = direction(part, block, 0);
+            let second = direction(part, block, 1);
+            // where M has grown, the centred direction is yet to be updated
+            let centred = largest.if_above(former, zero, part.of(&block.z));
+            sums[6] += first * scaled;
+            sums[7] += first * value;
+            sums[8] += second * scaled;
+            sums[9] += centred * value;
+            sums[10] += part.of(&block.c[0]) * (in_largest * per_largest);
+
+            part.set(&mut block.count, count);
+            part.set(&mut block.sizes, sizes);
+            part.set(&mut block.sum, sum);
+            part.set(&mut block.squares, squares);
+            part.set(&mut block.largest, largest);
+            part.set(&mut block.per_largest, per_largest);
+            part.set(&mut block.mean, mean);
+            part.set(&mut block.spread, varies(spread));
+        }
+    }
+}
+
+/// The slopes that a round adds to the sums of its features.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slopes {
     /// Of both members, at their own predictions.
     pub members: [f64; 2],
-    /// At what was played.
-    pub played: f64,
     /// Σd and Σd² of member 2, this round included, if its centred directions change.
     pub total: Option<(f64, f64)>,
 }
 
-impl Term {
-    /// Starts with a value of a feature.
-    #[inline]
-    pub fn set(&mut self, feature: &Feature, given: f64) {
-        self.feature = *feature;
-        self.given = given;
-    }
+/// The second pass over the blocks of a row. Returns the changes of Σ(c/M)² and of Σz·S.
+pub(super) fn learn(blocks: &mut [Block], slopes: Slopes) -> [f64; 2] {
+    kernel::apply(blocks, slopes)
+}
 
-    /// The feature, the row counted.
-    pub fn feature(&self) -> &Feature {
-        &self.feature
+impl Formula<Block, 2> for Slopes {
+    compiled_with_caller! {
+        fn apply<S: Simd>(self, part: Part<S>, block: &mut Block, sums: &mut [Lanes<S>; 2]) {
+            let value = part.of(&block.value);
+            for k in 0..2 {
+                let slope = part.all(self.members[k]);
+                let (g, c) = (slope * value, part.of(&block.c[k]));
+                if k == 0 {
+                    let per_largest = part.of(&block.per_largest);
+                    sums[0] += (part.all(2.0) * c + g) * per_largest * (g * per_largest);
+                } else {
+                    let p = part.of(&block.p) + slope * g;
+                    part.set(&mut block.p, p);
+                }
+                let v = part.of(&block.v[k]) + g * g;
+                let top = part.of(&block.top[k]).max(g.abs());
+                part.set(&mut block.c[k], c + g);
+                part.set(&mut block.v[k], v);
+                part.set(&mut block.top[k], top);
+            }
+            if let Some(total) = self.total {
+                let z = centred(part, block, total);
+                sums[1] += (z - part.of(&block.z)) * part.of(&block.sum);
+                part.set(&mut block.z, z);
+            }
+        }
     }
+}
 
-    /// Writes the feature as it is after the round. Adds the changes of Σ(c/M)² and of Σz·S to
-    /// `changes`.
-    #[inline]
-    pub fn learn(&self, slopes: &Slopes, changes: &mut [f64; 2], feature: &mut Feature) {
-        *feature = self.feature;
-        let g = slopes.members.map(|slope| slope * self.value);
-        changes[0] += (2.0 * feature.c[0] + g[0]) * self.per_largest * (g[0] * self.per_largest);
-        for (k, g) in g.into_iter().enumerate() {
-            feature.c[k] += g;
-            feature.v[k] += g * g;
-            feature.top[k] = larger(feature.top[k], g.abs());
-        }
-        feature.p += slopes.members[1] * g[1];
-        feature.played += slopes.played * self.given;
-        if let Some(total) = slopes.total {
-            let z = feature.centred(self, total);
-            changes[1] += (z - feature.z) * feature.sum;
-            feature.z = z;
-        }
+compiled_with_caller! {
+    /// The direction −c/√(v + top²) of a member; 0 if all gradients were 0.
+    fn direction<S: Simd>(part: Part<S>, block: &Block, member: usize) -> Lanes<S> {
+        let top = part.of(&block.top[member]);
+        let squares = part.of(&block.v[member]) + top * top;
+        let root = squares.max(part.all(f64::MIN_POSITIVE)).sqrt();
+        (part.all(0.0) - part.of(&block.c[member])) / root
+    }
+}
+
+compiled_with_caller! {
+    /// The centred direction −(c − μD)/√(v − 2μp + μ²D₂ + (top·spread/M)²)/spread of member 2, with
+    /// D = Σd and D₂ = Σd²; 0 for a constant feature.
+    fn centred<S: Simd>(part: Part<S>, block: &Block, (d, d2): (f64, f64)) -> Lanes<S> {
+        let [zero, two] = [part.all(0.0), part.all(2.0)];
+        let [mean, spread] = [part.of(&block.mean), part.of(&block.spread)];
+        let top = part.of(&block.top[1]) * part.of(&block.per_largest) * spread;
+        let squares = part.of(&block.v[1]) - two * mean * part.of(&block.p)
+            + mean * mean * part.all(d2);
+        let squares = squares.max(zero) + top * top;
+        let root = squares.max(part.all(f64::MIN_POSITIVE)).sqrt();
+        let z = (mean * part.all(d) - part.of(&block.c[1])) / (root * spread);
+        spread.if_above(zero, z, zero)
     }
 }
 

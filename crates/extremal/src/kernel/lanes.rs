@@ -23,6 +23,149 @@ impl Eight {
     }
 }
 
+/// How many numbers an item of a table has.
+pub(crate) const ITEM: usize = 2 * LANES;
+
+/// The numbers of the items in up to eight slots of a table: the k-th ones of all items in the k-th
+/// eight. `missing` stands in the lanes that are left over.
+#[inline]
+pub(crate) fn gather<T: AsRef<[f64; ITEM]>>(
+    table: &[T],
+    slots: &[u32],
+    missing: &T,
+    to: &mut [Eight; ITEM],
+) {
+    let items: [&[f64; ITEM]; LANES] = std::array::from_fn(|lane| match slots.get(lane) {
+        Some(slot) => table[*slot as usize].as_ref(),
+        None => missing.as_ref(),
+    });
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = pulp::x86::V4::try_new() {
+        let from = items.map(|item| item.as_ptr());
+        let to = to.as_mut_ptr().cast();
+        // SAFETY: an item has 16 numbers, and an `Eight` is 8 numbers in a row.
+        return unsafe { avx512::gather(simd, &from, to) };
+    }
+    for (k, eight) in to.iter_mut().enumerate() {
+        *eight = Eight(items.map(|item| item[k]));
+    }
+}
+
+/// Writes the items in up to eight slots of a table.
+#[inline]
+pub(crate) fn scatter<T: AsMut<[f64; ITEM]>>(from: &[Eight; ITEM], table: &mut [T], slots: &[u32]) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = pulp::x86::V4::try_new() {
+        let from = from.as_ptr().cast();
+        let mut left = [0.0; ITEM];
+        let left = left.as_mut_ptr();
+        let to = std::array::from_fn(|lane| match slots.get(lane) {
+            Some(slot) => table[*slot as usize].as_mut().as_mut_ptr(),
+            None => left,
+        });
+        // SAFETY: an `Eight` is 8 numbers in a row, and an item has 16, as has `left`.
+        return unsafe { avx512::scatter(simd, from, &to) };
+    }
+    for (lane, slot) in slots.iter().enumerate().take(LANES) {
+        let item = table[*slot as usize].as_mut();
+        for (number, eight) in item.iter_mut().zip(from) {
+            *number = eight.0[lane];
+        }
+    }
+}
+
+/// Both in registers, where a square of 8 by 8 numbers takes 24 instructions.
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use std::arch::x86_64::__m512d;
+
+    use pulp::x86::V4;
+
+    use super::LANES;
+
+    type Square = [__m512d; LANES];
+
+    #[inline(always)]
+    fn transposed(simd: V4, [a, b, c, d, e, f, g, h]: Square) -> Square {
+        let avx = simd.avx512f;
+        let even = |a, b| avx._mm512_unpacklo_pd(a, b);
+        let odd = |a, b| avx._mm512_unpackhi_pd(a, b);
+        // pairs of columns 0, 2, 4, 6 and 1, 3, 5, 7
+        let [ab, cd, ef, gh] = [even(a, b), even(c, d), even(e, f), even(g, h)];
+        let [ab1, cd1, ef1, gh1] = [odd(a, b), odd(c, d), odd(e, f), odd(g, h)];
+        let first = avx._mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+        let second = avx._mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+        let mix = |a, which, b| avx._mm512_permutex2var_pd(a, which, b);
+        let low = |a, b| avx._mm512_shuffle_f64x2::<0x44>(a, b);
+        let high = |a, b| avx._mm512_shuffle_f64x2::<0xee>(a, b);
+        // columns 0 and 4, 2 and 6, 1 and 5, 3 and 7
+        let [abcd04, efgh04] = [mix(ab, first, cd), mix(ef, first, gh)];
+        let [abcd26, efgh26] = [mix(ab, second, cd), mix(ef, second, gh)];
+        let [abcd15, efgh15] = [mix(ab1, first, cd1), mix(ef1, first, gh1)];
+        let [abcd37, efgh37] = [mix(ab1, second, cd1), mix(ef1, second, gh1)];
+        [
+            low(abcd04, efgh04),
+            low(abcd15, efgh15),
+            low(abcd26, efgh26),
+            low(abcd37, efgh37),
+            high(abcd04, efgh04),
+            high(abcd15, efgh15),
+            high(abcd26, efgh26),
+            high(abcd37, efgh37),
+        ]
+    }
+
+    /// # Safety
+    /// There must be 16 numbers at each address of `from`, and memory for 128 at `to`.
+    #[inline(always)]
+    pub(super) unsafe fn gather(simd: V4, from: &[*const f64; LANES], to: *mut f64) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                for half in [0, LANES] {
+                    let mut square = [simd.avx512f._mm512_setzero_pd(); LANES];
+                    for k in 0..LANES {
+                        let row = from[k].wrapping_add(half).cast::<__m512d>();
+                        // SAFETY: as above
+                        square[k] = unsafe { row.read_unaligned() };
+                    }
+                    let square = transposed(simd, square);
+                    for k in 0..LANES {
+                        let column = to.wrapping_add((half + k) * LANES).cast::<__m512d>();
+                        // SAFETY: as above
+                        unsafe { column.write_unaligned(square[k]) };
+                    }
+                }
+            },
+        );
+    }
+
+    /// # Safety
+    /// There must be 128 numbers at `from`, and memory for 16 at each one of `to`.
+    #[inline(always)]
+    pub(super) unsafe fn scatter(simd: V4, from: *const f64, to: &[*mut f64; LANES]) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                for half in [0, LANES] {
+                    let mut square = [simd.avx512f._mm512_setzero_pd(); LANES];
+                    for k in 0..LANES {
+                        let column = from.wrapping_add((half + k) * LANES).cast::<__m512d>();
+                        // SAFETY: as above
+                        square[k] = unsafe { column.read_unaligned() };
+                    }
+                    let square = transposed(simd, square);
+                    for k in 0..LANES {
+                        let row = to[k].wrapping_add(half).cast::<__m512d>();
+                        // SAFETY: as above
+                        unsafe { row.write_unaligned(square[k]) };
+                    }
+                }
+            },
+        );
+    }
+}
+
 /// The numbers of an [`Eight`] that one register holds.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<S> {

@@ -19,7 +19,9 @@ mod sweep;
 
 pub(crate) use buffer::Buffer;
 pub(crate) use factor::Factor;
-pub(crate) use lanes::{Eight, Formula, Lanes, Part, Simd, apply, compiled_with_caller};
+pub(crate) use lanes::{
+    Eight, Formula, ITEM, Lanes, Part, Simd, apply, compiled_with_caller, gather, scatter,
+};
 pub use linalg::{
     PrincipalAxes, Singular, extreme_eigenvalues, max, min, principal_axes, singular, symmetric,
 };

@@ -126,7 +126,8 @@ pub(super) struct Engine {
     pub state: State,
     pub table: Table,
     /// The row of the round: the slots and values of its features, and the features in eights.
-    entries: Vec<(u32, f64)>,
+    slots: Vec<u32>,
+    values: Vec<f64>,
     blocks: Vec<Block>,
 }
 
@@ -136,7 +137,8 @@ impl Engine {
             settings,
             state: State::default(),
             table: Table::default(),
-            entries: Vec::new(),
+            slots: Vec::new(),
+            values: Vec::new(),
             blocks: Vec::new(),
         }
     }
@@ -213,17 +215,20 @@ impl Engine {
         let Self {
             state,
             table,
-            entries,
+            slots,
+            values,
             blocks,
             ..
         } = self;
         row.check_finite()?;
-        entries.clear();
+        slots.clear();
+        values.clear();
         let mut starts_with_one = false;
         for (index, value) in row.entries() {
             if value.abs() >= SMALLEST_DIRECTION {
                 starts_with_one |= index == 0 && value == 1.0;
-                entries.push((table.slot_or_new(index)?, value));
+                slots.push(table.slot_or_new(index)?);
+                values.push(value);
             }
         }
         let intercept = self.settings.intercept;
@@ -232,15 +237,11 @@ impl Engine {
                 "unit-free with an intercept needs the value 1 for feature 0 in every row".into(),
             ));
         }
-        blocks.resize(entries.len().div_ceil(LANES), Block::EMPTY);
-        if let (Some(last), 1..) = (blocks.last_mut(), entries.len() % LANES) {
-            *last = Block::EMPTY;
-        }
+        blocks.resize(slots.len().div_ceil(LANES), Block::NEW);
         let mut found = Row::default();
-        for (block, entries) in blocks.iter_mut().zip(entries.chunks(LANES)) {
-            for (lane, (slot, value)) in entries.iter().enumerate() {
-                found.load(block, lane, table.feature(*slot), *value);
-            }
+        let eights = slots.chunks(LANES).zip(values.chunks(LANES));
+        for (block, (slots, values)) in blocks.iter_mut().zip(eights) {
+            found.load(block, table.features(), slots, values);
         }
         let total = intercept.then_some((state.slopes[1], state.slope_squares[1]));
         found.count(blocks, state.rounds as f64, total);
@@ -259,33 +260,31 @@ impl Engine {
         let centres = self.settings.intercept && members[1] != 0.0;
         let slopes = Slopes {
             members,
+            played,
             total: centres.then_some(total),
         };
         let [squares, centre] = learn(&mut self.blocks, slopes);
-        for (block, entries) in self.blocks.iter().zip(self.entries.chunks(LANES)) {
-            for (lane, (slot, value)) in entries.iter().enumerate() {
-                let feature = self.table.feature_mut(*slot);
-                block.store(lane, feature);
-                feature.played += played * value;
-            }
+        let table = self.table.features_mut();
+        for (block, slots) in self.blocks.iter().zip(self.slots.chunks(LANES)) {
+            block.store(table, slots);
         }
         state.squares += squares;
         state.centre += centre;
-        state.added += self.entries.len() as u64;
+        state.added += self.slots.len() as u64;
     }
 
     /// Computes Σ(c/M)² exactly once this costs little beside the rounds since.
     fn refresh(&mut self) {
         if self.state.added >= REFRESH * self.table.indices().len() as u64 {
             self.state.added = 0;
-            self.state.squares = self.norm_of(|feature| feature.c[0]).powi(2);
+            self.state.squares = self.norm_of(Feature::c).powi(2);
         }
     }
 
     /// √Σ(w/M)² over the features, with a number w of each.
     pub fn norm_of(&self, of: impl Fn(&Feature) -> f64) -> f64 {
-        let seen = self.table.features().iter().filter(|f| f.largest > 0.0);
-        let parts = seen.map(|feature| (of(feature) / feature.largest).powi(2));
+        let seen = self.table.features().iter().filter(|f| f.largest() > 0.0);
+        let parts = seen.map(|feature| (of(feature) / feature.largest()).powi(2));
         parts.sum::<f64>().sqrt()
     }
 }
@@ -447,9 +446,11 @@ impl State {
     /// AdaHedge's weights.
     pub fn mixture(&self) -> [f64; 3] {
         let least = self.losses.iter().copied().fold(f64::INFINITY, f64::min);
+        let eta = 3.0_f64.ln() / self.gap;
         let weights = self.losses.map(|loss| match self.gap > 0.0 {
-            true => (-(3.0_f64.ln() / self.gap) * (loss - least)).exp(),
-            false => f64::from(u8::from(loss == least)),
+            _ if loss == least => 1.0,
+            true => (-eta * (loss - least)).exp(),
+            false => 0.0,
         });
         let sum: f64 = weights.iter().sum();
         weights.map(|w| w / sum)

@@ -1,7 +1,7 @@
 //! The numbers kept for each feature. Memory grows with the features that were seen, not with the
 //! largest index.
 
-use crate::kernel::prefetch_line;
+use crate::kernel::{ITEM, prefetch_line};
 use crate::learner::untuned::unit_free::terms::Feature;
 use crate::memory::reserve;
 use crate::saved::check_shape;
@@ -34,16 +34,9 @@ impl Table {
         &self.features
     }
 
-    /// The feature in a slot.
-    #[inline]
-    pub fn feature(&self, slot: u32) -> &Feature {
-        &self.features[slot as usize]
-    }
-
-    /// The feature in a slot, to be changed.
-    #[inline]
-    pub fn feature_mut(&mut self, slot: u32) -> &mut Feature {
-        &mut self.features[slot as usize]
+    /// The features, to be changed.
+    pub fn features_mut(&mut self) -> &mut [Feature] {
+        &mut self.features
     }
 
     /// The slot of an index that was seen.
@@ -115,13 +108,13 @@ impl Table {
 
     /// The table with these features; an error if the parts do not fit together.
     pub fn restored(indices: &[u32], words: &[f64]) -> Result<Self> {
-        let (features, rest) = words.as_chunks::<{ Feature::WORDS }>();
+        let (features, rest) = words.as_chunks::<{ ITEM }>();
         check_shape(rest.is_empty() && features.len() == indices.len())?;
         let mut table = Self::default();
         for (k, (index, words)) in indices.iter().zip(features).enumerate() {
             let slot = table.slot_or_new(*index as usize)?;
             check_shape(slot as usize == k)?;
-            *table.feature_mut(slot) = Feature::from_words(words);
+            table.features[k] = Feature::from_words(*words);
         }
         Ok(table)
     }

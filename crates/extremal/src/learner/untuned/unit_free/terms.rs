@@ -2,111 +2,100 @@
 //! little longer than that of one. The first pass counts the row's values and computes the products
 //! with all directions. The second one learns from the label.
 
-use crate::kernel::{self, Eight, Formula, LANES, Lanes, Part, Simd, compiled_with_caller};
-use crate::learner::untuned::unit_free::guard::{self, Belief, Guard};
+use crate::kernel::{self, Eight, Formula, ITEM, LANES, Lanes, Part, Simd, compiled_with_caller};
+use crate::learner::untuned::unit_free::guard::{Belief, Guard};
+
+/// Statistics of a feature's values that are not 0: their number n, Σ|a|, Σa, Σa² and M = max |a|.
+const COUNT: usize = 0;
+const SIZES: usize = 1;
+const SUM: usize = 2;
+const SQUARES: usize = 3;
+const LARGEST: usize = 4;
+/// The state of its guard.
+const GUARD: [usize; 2] = [5, 6];
+const ALERT: usize = GUARD[1];
+/// Sums of both members: Σg, Σg² and max |g| with g = d·a.
+const C: [usize; 2] = [7, 8];
+const V: [usize; 2] = [9, 10];
+const TOP: [usize; 2] = [11, 12];
+/// Σd²a of member 2, and its centred direction when the feature was last updated.
+const P: usize = 13;
+const Z: usize = 14;
+/// Σd·a with the slopes d at what was played and the values of the row.
+const PLAYED: usize = 15;
 
 /// What is kept of a feature: two cache lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-#[repr(C, align(64))]
-pub(super) struct Feature {
-    /// Statistics of its values that are not 0: their number n, Σ|a|, Σa, Σa² and M = max |a|.
-    pub count: f64,
-    pub sizes: f64,
-    sum: f64,
-    squares: f64,
-    pub largest: f64,
-    guard: Guard,
-    /// Sums of both members: Σg, Σg² and max |g| with g = d·a.
-    pub c: [f64; 2],
-    v: [f64; 2],
-    top: [f64; 2],
-    /// Σd²a of member 2, and its centred direction when the feature was last updated.
-    p: f64,
-    pub z: f64,
-    /// Σd·a with the slopes d at what was played and the values of the row.
-    pub played: f64,
-}
+#[repr(align(64))]
+pub(super) struct Feature([f64; ITEM]);
 
 impl Feature {
-    /// How many numbers it has.
-    pub const WORDS: usize = 16;
+    /// Adds 0 to every sum of a row, with the value 0.
+    const MISSING: Self = {
+        let mut words = [0.0; ITEM];
+        (words[COUNT], words[SIZES], words[LARGEST]) = (1.0, 1.0, 1.0);
+        Self(words)
+    };
+
+    pub const fn from_words(words: [f64; ITEM]) -> Self {
+        Self(words)
+    }
+
+    pub fn words(&self) -> [f64; ITEM] {
+        self.0
+    }
+
+    /// M; 0 for a feature that is new.
+    pub fn largest(&self) -> f64 {
+        self.0[LARGEST]
+    }
+
+    /// The mean of |a|.
+    pub fn mean_size(&self) -> f64 {
+        self.0[SIZES] / self.0[COUNT]
+    }
+
+    /// Member 1's sum Σg.
+    pub fn c(&self) -> f64 {
+        self.0[C[0]]
+    }
+
+    pub fn z(&self) -> f64 {
+        self.0[Z]
+    }
+
+    pub fn played(&self) -> f64 {
+        self.0[PLAYED]
+    }
 
     /// The directions −c/√(v + top²) of both members; 0 if all gradients were 0.
-    #[inline]
     pub fn directions(&self) -> [f64; 2] {
-        let squares: [f64; 2] = std::array::from_fn(|k| {
-            larger(self.v[k] + self.top[k] * self.top[k], f64::MIN_POSITIVE)
-        });
-        let roots = squares.map(f64::sqrt);
-        std::array::from_fn(|k| (0.0 - self.c[k]) / roots[k])
-    }
-
-    pub fn words(&self) -> [f64; Self::WORDS] {
-        let [least, tally] = self.guard.words();
-        let Self { c, v, top, .. } = *self;
-        [
-            self.count,
-            self.sizes,
-            self.sum,
-            self.squares,
-            self.largest,
-            least,
-            tally,
-            c[0],
-            c[1],
-            v[0],
-            v[1],
-            top[0],
-            top[1],
-            self.p,
-            self.z,
-            self.played,
-        ]
-    }
-
-    pub fn from_words(words: &[f64; Self::WORDS]) -> Self {
-        let &[
-            count,
-            sizes,
-            sum,
-            squares,
-            largest,
-            least,
-            tally,
-            ref sums @ ..,
-        ] = words;
-        let &[c0, c1, v0, v1, top0, top1, p, z, played] = sums;
-        Self {
-            count,
-            sizes,
-            sum,
-            squares,
-            largest,
-            guard: Guard::load([least, tally]),
-            c: [c0, c1],
-            v: [v0, v1],
-            top: [top0, top1],
-            p,
-            z,
-            played,
-        }
+        std::array::from_fn(|k| {
+            let [c, v, top] = [C, V, TOP].map(|word| self.0[word[k]]);
+            (0.0 - c) / (v + top * top).max(f64::MIN_POSITIVE).sqrt()
+        })
     }
 }
 
-/// Eight features of a row. Each of their numbers stands side by side with those of the others.
+impl AsRef<[f64; ITEM]> for Feature {
+    #[inline]
+    fn as_ref(&self) -> &[f64; ITEM] {
+        &self.0
+    }
+}
+
+impl AsMut<[f64; ITEM]> for Feature {
+    #[inline]
+    fn as_mut(&mut self) -> &mut [f64; ITEM] {
+        &mut self.0
+    }
+}
+
+/// Eight features of a row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
-    count: Eight,
-    sizes: Eight,
-    sum: Eight,
-    squares: Eight,
-    largest: Eight,
-    c: [Eight; 2],
-    v: [Eight; 2],
-    top: [Eight; 2],
-    p: Eight,
-    z: Eight,
-    guards: [Guard; LANES],
+    /// Their numbers, the same one of all eight side by side.
+    words: [Eight; ITEM],
     /// The values of the row, and the values that are believed.
     given: Eight,
     value: Eight,
@@ -114,52 +103,31 @@ pub(super) struct Block {
     per_largest: Eight,
     mean: Eight,
     spread: Eight,
-    /// Whether M has grown.
-    grown: [bool; LANES],
+    /// 1 where M has grown, else 0, and whether any has.
+    growth: Eight,
+    grown: bool,
 }
 
 impl Block {
-    /// Lanes without a feature add 0 to every sum.
-    pub const EMPTY: Self = {
-        let (zeros, ones) = (Eight::all(0.0), Eight::all(1.0));
+    /// A block that nothing was loaded into yet.
+    pub const NEW: Self = {
+        let zeros = Eight::all(0.0);
         Self {
-            count: ones,
-            sizes: ones,
-            sum: zeros,
-            squares: zeros,
-            largest: ones,
-            c: [zeros; 2],
-            v: [zeros; 2],
-            top: [zeros; 2],
-            p: zeros,
-            z: zeros,
-            guards: [Guard::NEW; LANES],
+            words: [zeros; ITEM],
             given: zeros,
             value: zeros,
-            per_largest: ones,
+            per_largest: zeros,
             mean: zeros,
             spread: zeros,
-            grown: [false; LANES],
+            growth: zeros,
+            grown: false,
         }
     };
 
-    /// Writes a feature as it is after the round, except for `played`.
+    /// Writes the features as they are after the round.
     #[inline]
-    pub fn store(&self, lane: usize, feature: &mut Feature) {
-        let lane = lane % LANES;
-        feature.count = self.count.0[lane];
-        feature.sizes = self.sizes.0[lane];
-        feature.sum = self.sum.0[lane];
-        feature.squares = self.squares.0[lane];
-        feature.largest = self.largest.0[lane];
-        feature.guard = self.guards[lane];
-        for k in 0..2 {
-            feature.c[k] = self.c[k].0[lane];
-            feature.v[k] = self.v[k].0[lane];
-            feature.top[k] = self.top[k].0[lane];
-        }
-        feature.p = self.p.0[lane];
-        feature.z = self.z.0[lane];
+    pub fn store(&self, table: &mut [Feature], slots: &[u32]) {
+        kernel::scatter(&self.words, table, slots);
     }
 }
 
@@ -187,56 +155,49 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Loads a feature and its value into a lane of a block.
+    /// Loads up to eight features and their values into a block.
     #[inline]
-    pub fn load(&mut self, block: &mut Block, lane: usize, feature: &Feature, given: f64) {
-        let lane = lane % LANES;
-        block.count.0[lane] = feature.count;
-        block.sizes.0[lane] = feature.sizes;
-        block.sum.0[lane] = feature.sum;
-        block.squares.0[lane] = feature.squares;
-        block.largest.0[lane] = feature.largest;
-        block.guards[lane] = feature.guard;
-        for k in 0..2 {
-            block.c[k].0[lane] = feature.c[k];
-            block.v[k].0[lane] = feature.v[k];
-            block.top[k].0[lane] = feature.top[k];
+    pub fn load(&mut self, block: &mut Block, table: &[Feature], slots: &[u32], values: &[f64]) {
+        kernel::gather(table, slots, &Feature::MISSING, &mut block.words);
+        block.given = Eight::all(0.0);
+        block.given.0[..values.len()].copy_from_slice(values);
+        block.value = block.given;
+        block.grown = false;
+        let mut unusual = false;
+        for (slot, value) in slots.iter().zip(values) {
+            let Feature(words) = &table[*slot as usize];
+            unusual |= value.abs() > words[LARGEST] || words[ALERT] > 0.0;
         }
-        block.p.0[lane] = feature.p;
-        block.z.0[lane] = feature.z;
-        let mut value = given;
-        if given.abs() > guard::FACTOR * feature.largest || feature.guard.is_alert() {
-            value = self.doubt(&mut block.guards[lane], feature, given);
-        }
-        block.given.0[lane] = given;
-        block.value.0[lane] = value;
-        block.grown[lane] = value.abs() > feature.largest;
-        if block.grown[lane] {
-            self.grow(feature, value);
+        if unusual {
+            self.doubt(block, values.len());
         }
     }
 
-    /// Asks the guard about a value. A value that is struck counts with the mean size of its feature.
+    /// Asks the guard about the values of the first lanes. A value that is struck counts with the
+    /// mean size of its feature.
     #[cold]
-    fn doubt(&mut self, guard: &mut Guard, feature: &Feature, given: f64) -> f64 {
-        let (count, largest) = (feature.count, feature.largest);
-        let size = match guard.believe(given.abs(), largest, count) {
-            Belief::Size(size) | Belief::Changed(size) => size,
-            Belief::Struck => {
-                self.struck = true;
-                feature.sizes / count
+    fn doubt(&mut self, block: &mut Block, lanes: usize) {
+        for lane in 0..lanes {
+            let word = |k: usize| block.words[k].0[lane];
+            let [count, largest, c] = [word(COUNT), word(LARGEST), word(C[0])];
+            let mut guard = Guard::load(GUARD.map(word));
+            let given = block.given.0[lane];
+            let size = match guard.believe(given.abs(), largest, count) {
+                Belief::Size(size) | Belief::Changed(size) => size,
+                Belief::Struck => {
+                    self.struck = true;
+                    word(SIZES) / count
+                }
+            };
+            for (word, number) in GUARD.into_iter().zip(guard.words()) {
+                block.words[word].0[lane] = number;
             }
-        };
-        self.altered |= size != given.abs();
-        size.copysign(given)
-    }
-
-    /// Adds the change of Σ(c/M)² for a feature whose M grows.
-    #[cold]
-    fn grow(&mut self, feature: &Feature, value: f64) {
-        let of = |largest: f64| (feature.c[0] / largest).powi(2);
-        if feature.largest > 0.0 {
-            self.squares += of(value.abs()) - of(feature.largest);
+            block.value.0[lane] = size.copysign(given);
+            self.altered |= size != given.abs();
+            block.grown |= size > largest;
+            if size > largest && largest > 0.0 {
+                self.squares += (c / size).powi(2) - (c / largest).powi(2);
+            }
         }
     }
 
@@ -251,7 +212,7 @@ impl Row {
         self.given = given;
         self.products = products;
         for block in &mut *blocks {
-            if block.grown != [false; LANES] {
+            if block.grown {
                 self.recentre(block, total);
             }
         }
@@ -264,14 +225,14 @@ impl Row {
     /// depend on M.
     #[cold]
     fn recentre(&mut self, block: &mut Block, total: Option<(f64, f64)>) {
-        for lane in (0..LANES).filter(|lane| block.grown[*lane]) {
+        for lane in (0..LANES).filter(|lane| block.growth.0[*lane] > 0.0) {
             let value = block.value.0[lane];
             if let Some(total) = total {
                 let z = centred(Part::single(lane), block, total).number();
-                let change = z - std::mem::replace(&mut block.z.0[lane], z);
-                self.centre += change * (block.sum.0[lane] - value);
+                let change = z - std::mem::replace(&mut block.words[Z].0[lane], z);
+                self.centre += change * (block.words[SUM].0[lane] - value);
             }
-            self.products[3] += block.z.0[lane] * value;
+            self.products[3] += block.words[Z].0[lane] * value;
         }
     }
 }
@@ -291,14 +252,14 @@ struct Count {
 impl Formula<Block, 11> for Count {
     compiled_with_caller! {
         fn apply<S: Simd>(self, part: Part<S>, block: &mut Block, sums: &mut [Lanes<S>; 11]) {
-            let [zero, two] = [part.all(0.0), part.all(2.0)];
+            let [zero, one, two] = [0.0, 1.0, 2.0].map(|number| part.all(number));
             let [value, given] = [part.of(&block.value), part.of(&block.given)];
             let size = value.abs();
-            let count = part.of(&block.count) + part.all(1.0);
-            let sizes = part.of(&block.sizes) + size;
-            let sum = part.of(&block.sum) + value;
-            let squares = part.of(&block.squares) + value * value;
-            let former = part.of(&block.largest);
+            let count = part.of(&block.words[COUNT]) + one;
+            let sizes = part.of(&block.words[SIZES]) + size;
+            let sum = part.of(&block.words[SUM]) + value;
+            let squares = part.of(&block.words[SQUARES]) + value * value;
+            let former = part.of(&block.words[LARGEST]);
             let largest = size.max(former);
 
             let mean = sum * part.all(self.per_round);
@@ -307,7 +268,7 @@ impl Formula<Block, 11> for Count {
             let spread = (square / count).max(zero).sqrt().max(rare);
             let varies = |then| spread.if_above(part.all(1e-7) * largest, then, zero);
 
-            let per_largest = part.all(1.0) / largest;
+            let per_largest = one / largest;
             let scaled = value * (count / sizes);
             let distance = varies((value - mean) / spread);
             let (in_largest, given_in_largest) = (value * per_largest, given * per_largest);
@@ -321,21 +282,23 @@ impl Formula<Block, 11> for Count {
             let first = direction(part, block, 0);
             let second = direction(part, block, 1);
             // where M has grown, the centred direction is yet to be updated
-            let centred = largest.if_above(former, zero, part.of(&block.z));
+            let growth = largest.if_above(former, one, zero);
+            let centred = largest.if_above(former, zero, part.of(&block.words[Z]));
             sums[6] += first * scaled;
             sums[7] += first * value;
             sums[8] += second * scaled;
             sums[9] += centred * value;
-            sums[10] += part.of(&block.c[0]) * (in_largest * per_largest);
+            sums[10] += part.of(&block.words[C[0]]) * (in_largest * per_largest);
 
-            part.set(&mut block.count, count);
-            part.set(&mut block.sizes, sizes);
-            part.set(&mut block.sum, sum);
-            part.set(&mut block.squares, squares);
-            part.set(&mut block.largest, largest);
+            part.set(&mut block.words[COUNT], count);
+            part.set(&mut block.words[SIZES], sizes);
+            part.set(&mut block.words[SUM], sum);
+            part.set(&mut block.words[SQUARES], squares);
+            part.set(&mut block.words[LARGEST], largest);
             part.set(&mut block.per_largest, per_largest);
             part.set(&mut block.mean, mean);
             part.set(&mut block.spread, varies(spread));
+            part.set(&mut block.growth, growth);
         }
     }
 }
@@ -345,6 +308,8 @@ impl Formula<Block, 11> for Count {
 pub(super) struct Slopes {
     /// Of both members, at their own predictions.
     pub members: [f64; 2],
+    /// At what was played.
+    pub played: f64,
     /// Σd and Σd² of member 2, this round included, if its centred directions change.
     pub total: Option<(f64, f64)>,
 }
@@ -360,24 +325,26 @@ impl Formula<Block, 2> for Slopes {
             let value = part.of(&block.value);
             for k in 0..2 {
                 let slope = part.all(self.members[k]);
-                let (g, c) = (slope * value, part.of(&block.c[k]));
+                let (g, c) = (slope * value, part.of(&block.words[C[k]]));
                 if k == 0 {
                     let per_largest = part.of(&block.per_largest);
                     sums[0] += (part.all(2.0) * c + g) * per_largest * (g * per_largest);
                 } else {
-                    let p = part.of(&block.p) + slope * g;
-                    part.set(&mut block.p, p);
+                    let p = part.of(&block.words[P]) + slope * g;
+                    part.set(&mut block.words[P], p);
                 }
-                let v = part.of(&block.v[k]) + g * g;
-                let top = part.of(&block.top[k]).max(g.abs());
-                part.set(&mut block.c[k], c + g);
-                part.set(&mut block.v[k], v);
-                part.set(&mut block.top[k], top);
+                let v = part.of(&block.words[V[k]]) + g * g;
+                let top = part.of(&block.words[TOP[k]]).max(g.abs());
+                part.set(&mut block.words[C[k]], c + g);
+                part.set(&mut block.words[V[k]], v);
+                part.set(&mut block.words[TOP[k]], top);
             }
+            let played = part.of(&block.words[PLAYED]) + part.all(self.played) * part.of(&block.given);
+            part.set(&mut block.words[PLAYED], played);
             if let Some(total) = self.total {
                 let z = centred(part, block, total);
-                sums[1] += (z - part.of(&block.z)) * part.of(&block.sum);
-                part.set(&mut block.z, z);
+                sums[1] += (z - part.of(&block.words[Z])) * part.of(&block.words[SUM]);
+                part.set(&mut block.words[Z], z);
             }
         }
     }
@@ -386,10 +353,10 @@ impl Formula<Block, 2> for Slopes {
 compiled_with_caller! {
     /// The direction −c/√(v + top²) of a member; 0 if all gradients were 0.
     fn direction<S: Simd>(part: Part<S>, block: &Block, member: usize) -> Lanes<S> {
-        let top = part.of(&block.top[member]);
-        let squares = part.of(&block.v[member]) + top * top;
+        let top = part.of(&block.words[TOP[member]]);
+        let squares = part.of(&block.words[V[member]]) + top * top;
         let root = squares.max(part.all(f64::MIN_POSITIVE)).sqrt();
-        (part.all(0.0) - part.of(&block.c[member])) / root
+        (part.all(0.0) - part.of(&block.words[C[member]])) / root
     }
 }
 
@@ -399,18 +366,12 @@ compiled_with_caller! {
     fn centred<S: Simd>(part: Part<S>, block: &Block, (d, d2): (f64, f64)) -> Lanes<S> {
         let [zero, two] = [part.all(0.0), part.all(2.0)];
         let [mean, spread] = [part.of(&block.mean), part.of(&block.spread)];
-        let top = part.of(&block.top[1]) * part.of(&block.per_largest) * spread;
-        let squares = part.of(&block.v[1]) - two * mean * part.of(&block.p)
+        let top = part.of(&block.words[TOP[1]]) * part.of(&block.per_largest) * spread;
+        let squares = part.of(&block.words[V[1]]) - two * mean * part.of(&block.words[P])
             + mean * mean * part.all(d2);
         let squares = squares.max(zero) + top * top;
         let root = squares.max(part.all(f64::MIN_POSITIVE)).sqrt();
-        let z = (mean * part.all(d) - part.of(&block.c[1])) / (root * spread);
+        let z = (mean * part.all(d) - part.of(&block.words[C[1]])) / (root * spread);
         spread.if_above(zero, z, zero)
     }
-}
-
-/// The larger number, in one instruction; the second one if the first is NaN.
-#[inline]
-fn larger(a: f64, b: f64) -> f64 {
-    if a > b { a } else { b }
 }

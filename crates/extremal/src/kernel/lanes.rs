@@ -4,6 +4,7 @@
 //! bits everywhere.
 
 #![allow(unsafe_code)]
+#![allow(clippy::needless_range_loop)] // as in `sweep`
 
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
@@ -340,3 +341,94 @@ macro_rules! compiled_with_caller {
     };
 }
 pub(crate) use compiled_with_caller;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A root of the second number, added to the first.
+    #[derive(Clone, Copy)]
+    struct AddRoot;
+
+    impl Formula<[Eight; 2], 2> for AddRoot {
+        compiled_with_caller! {
+            fn apply<S: Simd>(self, part: Part<S>, block: &mut [Eight; 2], sums: &mut [Lanes<S>; 2]) {
+                let [a, b] = [part.of(&block[0]), part.of(&block[1])];
+                let zero = part.all(0.0);
+                let root = b.if_above(zero, b.sqrt(), zero - b.abs() / part.all(3.0));
+                sums[0] += a * root;
+                sums[1] += a.max(b);
+                part.set(&mut block[0], a + root);
+            }
+        }
+    }
+
+    fn blocks(n: usize) -> Vec<[Eight; 2]> {
+        let eight = |start: usize, step: f64| {
+            Eight(std::array::from_fn(|k| ((start + k) as f64 * step).sin()))
+        };
+        let block = |b| [eight(LANES * b, 0.37), eight(LANES * b, 1.13)];
+        (0..n).map(block).collect()
+    }
+
+    #[test]
+    fn a_formula_gives_each_lane_what_it_gives_a_single_number() {
+        let (mut all, mut single) = (blocks(5), blocks(5));
+        apply(&mut all, AddRoot);
+        for block in &mut single {
+            for lane in 0..LANES {
+                let part = Part::single(lane);
+                AddRoot.apply(part, block, &mut [part.all(0.0); 2]);
+            }
+        }
+        assert_eq!(all, single);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_formula_has_the_same_bits_on_avx2_and_avx512() {
+        let Some(avx2) = pulp::x86::V3::try_new() else {
+            println!("skipped: the processor has no AVX2");
+            return;
+        };
+        for n in 0..10 {
+            let (mut first, mut second) = (blocks(n), blocks(n));
+            let here = apply(&mut first, AddRoot);
+            let mut there = [Apart(0.0); 2];
+            let pass = Blocks {
+                blocks: &mut second,
+                formula: AddRoot,
+                sums: &mut there,
+            };
+            Simd::vectorize(avx2, pass);
+            assert_eq!((here, first), (there.map(|sum| sum.0), second), "n = {n}");
+        }
+    }
+
+    #[test]
+    fn items_are_gathered_into_lanes_and_scattered_back() {
+        let items = |start: usize| -> Vec<[f64; ITEM]> {
+            let item = |i| std::array::from_fn(|k| (start + 100 * i + k) as f64);
+            (0..12).map(item).collect()
+        };
+        let (before, missing) = (items(0), [-1.0; ITEM]);
+        for n in 0..=LANES {
+            let slots = &[7, 0, 11, 3, 4, 10, 1, 5][..n];
+            let mut eights = [Eight::all(0.0); ITEM];
+            gather(&before, slots, &missing, &mut eights);
+            for (k, eight) in eights.iter().enumerate() {
+                for lane in 0..LANES {
+                    let item = slots.get(lane).map_or(&missing, |i| &before[*i as usize]);
+                    assert_eq!(eight.0[lane], item[k], "n = {n}");
+                }
+            }
+            let mut after = items(5000);
+            scatter(&eights, &mut after, slots);
+            for (i, item) in after.iter().enumerate() {
+                let written = slots.contains(&(i as u32));
+                let expected = if written { &before[i] } else { &items(5000)[i] };
+                assert_eq!(item, expected, "n = {n}");
+            }
+        }
+    }
+}

@@ -162,7 +162,8 @@ impl Engine {
     fn play(&mut self, example: &Example<'_>) -> Result<Learnt> {
         let settings = self.settings;
         self.state.start(&settings, example)?;
-        let mut row = self.read(&example.row)?;
+        let mut row = Row::default();
+        self.read(&example.row, &mut row)?;
         let state = &mut self.state;
         let now = state.predict(&settings, &row);
         let prediction = now.played();
@@ -211,7 +212,7 @@ impl Engine {
     }
 
     /// The first pass over the row.
-    fn read(&mut self, row: &crate::Row<'_>) -> Result<Row> {
+    fn read(&mut self, row: &crate::Row<'_>, found: &mut Row) -> Result<()> {
         let Self {
             state,
             table,
@@ -220,16 +221,19 @@ impl Engine {
             blocks,
             ..
         } = self;
-        row.check_finite()?;
         slots.clear();
         values.clear();
-        let mut starts_with_one = false;
+        let (mut starts_with_one, mut finite) = (false, true);
         for (index, value) in row.entries() {
+            finite &= value.is_finite();
             if value.abs() >= SMALLEST_DIRECTION {
                 starts_with_one |= index == 0 && value == 1.0;
                 slots.push(table.slot_or_new(index)?);
                 values.push(value);
             }
+        }
+        if !finite {
+            row.check_finite()?;
         }
         let intercept = self.settings.intercept;
         if intercept && !starts_with_one {
@@ -238,7 +242,6 @@ impl Engine {
             ));
         }
         blocks.resize(slots.len().div_ceil(LANES), Block::NEW);
-        let mut found = Row::default();
         let eights = slots.chunks(LANES).zip(values.chunks(LANES));
         for (block, (slots, values)) in blocks.iter_mut().zip(eights) {
             found.load(block, table.features(), slots, values);
@@ -250,7 +253,7 @@ impl Engine {
         }
         state.squares = (state.squares + found.squares).max(0.0);
         state.centre += found.centre;
-        Ok(found)
+        Ok(())
     }
 
     /// The second pass over the row, given the slopes of both members and at what was played.
@@ -464,7 +467,11 @@ fn mix(next: &mut State, weights: &[f64; 3], losses: [f64; 3]) {
     let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
     let mixed = if next.gap > 0.0 {
         let eta = 3.0_f64.ln() / next.gap;
-        let sum: f64 = pairs().map(|(w, l)| w * (-eta * (l - least)).exp()).sum();
+        let parts = pairs().map(|(w, l)| match l == least {
+            true => *w,
+            false => w * (-eta * (l - least)).exp(),
+        });
+        let sum: f64 = parts.sum();
         least - sum.ln() / eta
     } else {
         let played = pairs().filter(|(w, _)| **w > 0.0).map(|(_, l)| l);

@@ -7,6 +7,9 @@ use super::on_best_cpu;
 /// Tables smaller than this many bytes stay in the cache without prefetching.
 const NEAR: usize = 1 << 20;
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
 /// Prefetches the items at these indices, so that their cache misses overlap. Small tables are left
 /// alone.
 #[inline(always)]
@@ -19,7 +22,10 @@ pub(crate) fn prefetch<T>(table: &[T], indices: &[u32]) {
 #[inline(never)]
 fn ask<T>(table: &[T], indices: &[u32]) {
     for &i in indices {
-        prefetch_line(table.as_ptr().wrapping_add(i as usize));
+        let item = table.as_ptr().wrapping_add(i as usize).cast::<u8>();
+        for line in (0..size_of::<T>()).step_by(LINE) {
+            prefetch_line(item.wrapping_add(line));
+        }
     }
 }
 

@@ -221,17 +221,22 @@ impl Engine {
             blocks,
             ..
         } = self;
-        slots.clear();
-        values.clear();
+        slots.resize(row.stored(), 0);
+        values.resize(row.stored(), 0.0);
+        let mut counted = 0;
         let (mut starts_with_one, mut finite) = (false, true);
         for (index, value) in row.entries() {
             finite &= value.is_finite();
             if value.abs() >= SMALLEST_DIRECTION {
                 starts_with_one |= index == 0 && value == 1.0;
-                slots.push(table.slot_or_new(index)?);
-                values.push(value);
+                slots[counted] = table.slot_or_new(index)?;
+                values[counted] = value;
+                counted += 1;
             }
         }
+        slots.truncate(counted);
+        values.truncate(counted);
+        table.prefetch(slots);
         if !finite {
             row.check_finite()?;
         }

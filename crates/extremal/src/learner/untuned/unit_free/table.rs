@@ -1,7 +1,7 @@
 //! The numbers kept for each feature. Memory grows with the features that were seen, not with the
 //! largest index.
 
-use crate::kernel::{ITEM, prefetch_line};
+use crate::kernel::{self, ITEM};
 use crate::learner::untuned::unit_free::terms::Feature;
 use crate::memory::reserve;
 use crate::saved::check_shape;
@@ -55,13 +55,15 @@ impl Table {
     /// The slot of an index, a new one if there is none. A new feature is 0.
     #[inline]
     pub fn slot_or_new(&mut self, index: usize) -> Result<u32> {
-        let Some(slot) = self.slot(index) else {
-            return self.new_slot(index);
-        };
-        let feature = self.features.as_ptr().wrapping_add(slot as usize);
-        prefetch_line(feature);
-        prefetch_line(feature.cast::<f64>().wrapping_add(8));
-        Ok(slot)
+        match self.slot(index) {
+            Some(slot) => Ok(slot),
+            None => self.new_slot(index),
+        }
+    }
+
+    /// Prefetches the features in these slots.
+    pub fn prefetch(&self, slots: &[u32]) {
+        kernel::prefetch(&self.features, slots);
     }
 
     #[cold]

@@ -9,6 +9,7 @@
 mod buffer;
 mod dot;
 mod factor;
+mod lanes;
 mod linalg;
 mod pow;
 mod prefetch;
@@ -18,18 +19,21 @@ mod sweep;
 
 pub(crate) use buffer::Buffer;
 pub(crate) use factor::Factor;
+pub(crate) use lanes::{
+    Eight, Formula, ITEM, Lanes, Part, Simd, apply, compiled_with_caller, gather, scatter,
+};
 pub use linalg::{
     PrincipalAxes, Singular, extreme_eigenvalues, max, min, principal_axes, singular, symmetric,
 };
 pub use pow::{Exponent, power_map, power_sum};
-pub(crate) use prefetch::{increases, prefetch, prefetch_line};
+pub(crate) use prefetch::{increases, prefetch};
 pub(crate) use round::{
     InnerProducts, Pass, PassResult, move_to_dense, move_to_direction, residual_dense,
     residual_direction, scan, scan_direction, scan_power, step_to_direction,
 };
 pub use select::{argmax_abs, argmin, max_abs};
 
-pub(crate) use sweep::{Apart, on_best_cpu, vectorised};
+pub(crate) use sweep::{Apart, LANES, on_best_cpu, vectorised};
 
 /// ⟨a, b⟩. Both slices have the same length; extra entries of the longer one are ignored.
 ///

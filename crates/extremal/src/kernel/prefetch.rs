@@ -7,6 +7,9 @@ use super::vectorised;
 /// A table of at most this many bytes stays in the cache without prefetching.
 const NEAR: usize = 1 << 20;
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
 /// Prefetches the items at these indices, so that their cache misses overlap. Does nothing for a
 /// small table.
 #[inline(always)]
@@ -19,7 +22,10 @@ pub(crate) fn prefetch<T>(table: &[T], indices: &[u32]) {
 #[inline(never)]
 fn prefetch_all<T>(table: &[T], indices: &[u32]) {
     for &i in indices {
-        prefetch_line(table.as_ptr().wrapping_add(i as usize));
+        let item = table.as_ptr().wrapping_add(i as usize).cast::<u8>();
+        for line in (0..size_of::<T>()).step_by(LINE) {
+            prefetch_line(item.wrapping_add(line));
+        }
     }
 }
 

@@ -32,21 +32,43 @@ impl CoinBet {
     /// The bet, with ε = `stake`. It may lie outside the allowed interval; then the nearest number
     /// of the interval is played.
     pub(crate) fn value(&self, stake: f64) -> f64 {
+        self.value_at(stake, self.scale)
+    }
+
+    /// The bet with a scale L' ≥ L in place of L.
+    pub(crate) fn value_at(&self, stake: f64, scale: f64) -> f64 {
         if self.scale == 0.0 {
             return 0.0;
         }
-        let part = (self.sum / (self.total + 2.0 * self.scale)).tanh();
-        part * (stake + self.won / self.scale).max(0.0)
+        let part = (self.sum / (self.total + 2.0 * scale)).tanh();
+        part * (stake + self.won / scale).max(0.0)
+    }
+
+    /// The scale L' for a bet, given a bound on the size of the coming q: the bound if it exceeds 4L,
+    /// otherwise L.
+    pub(crate) fn scale_for(&self, bound: f64) -> f64 {
+        if bound > 4.0 * self.scale {
+            bound
+        } else {
+            self.scale
+        }
     }
 
     /// Receives the loss q after this bet, where the allowed numbers were 0 to `high`.
     pub(crate) fn update(&mut self, q: f64, bet: f64, high: f64) {
+        self.update_at(q, bet, high, self.scale);
+    }
+
+    /// Like [`CoinBet::update`], after a bet with this scale L'. It pays for q up to the size L'.
+    pub(crate) fn update_at(&mut self, q: f64, bet: f64, high: f64, scale: f64) {
         if self.scale == 0.0 {
             // nothing has been bet yet, so that any scale is valid
             self.first = q.abs();
             self.scale = self.first;
         }
         let counted = q.clamp(-self.scale, self.scale);
+        let limit = self.scale.max(scale);
+        let paid = q.clamp(-limit, limit);
         self.scale = self.scale.max(q.abs());
         // Outside the interval, a q that pushes the bet farther out does not count.
         if (bet < 0.0 && q > 0.0) || (bet > high && q < 0.0) {
@@ -54,7 +76,7 @@ impl CoinBet {
         }
         self.sum -= counted;
         self.total += counted.abs();
-        self.won -= counted * bet;
+        self.won -= paid * bet;
     }
 
     /// If all numbers played are in [0, 1], their loss exceeds the loss of the number 1 by at most

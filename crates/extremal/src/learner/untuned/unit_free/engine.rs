@@ -3,10 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::kernel::LANES;
 use crate::learner::untuned::coin_ftrl::coin_bet::CoinBet;
 use crate::learner::untuned::unit_free::guard::{Belief, Guard};
 use crate::learner::untuned::unit_free::table::Table;
-use crate::learner::untuned::unit_free::terms::{Feature, Row, Slopes, Term};
+use crate::learner::untuned::unit_free::terms::{Block, Feature, Row, Slopes, learn};
 use crate::learner::{Example, Learnt, Record};
 use crate::loss::Labels;
 use crate::range::{SMALLEST_DIRECTION, check_size};
@@ -15,6 +16,15 @@ use crate::{Error, Result};
 
 /// The stake of the bet on the share of Gauge-FTRL.
 pub(super) const STAKE: f64 = 1.0 / 1024.0;
+
+/// The stake on the raw direction is at most this many units of the labels in any round.
+const RAW_CAP: f64 = 4.0;
+
+/// The stake on the centred direction, for a loss that models a probability.
+const CENTRED_STAKE: f64 = 4.0;
+
+/// Member 2 bets this part of what coin betting bets: growth is then largest where it is proven.
+const CAUTION: f64 = 0.5;
 
 /// Non-zeros per feature between two exact computations of Σ(c/M)².
 const REFRESH: u64 = 16;
@@ -62,6 +72,8 @@ pub(super) struct State {
     /// Σd and Σd² of both members.
     slopes: [f64; 2],
     slope_squares: [f64; 2],
+    /// The largest |d| of both members.
+    steepest: [f64; 2],
     /// Σz·S: the centred direction at the features' sums.
     centre: f64,
     /// Gauge-FTRL's β, and Σ(c/M)².
@@ -91,6 +103,8 @@ struct Now {
     /// The bets on them, and on the share.
     bets: [f64; 4],
     share: f64,
+    /// The scales of the first four bets.
+    scales: [f64; 4],
     /// Member 1's parts, and Gauge-FTRL's √(r²Σ(c/M)² + β²).
     coin: f64,
     round: f64,
@@ -124,8 +138,10 @@ pub(super) struct Engine {
     pub settings: Settings,
     pub state: State,
     pub table: Table,
-    terms: Vec<Term>,
+    /// The row of the round: the slots and values of its features, and the features in eights.
     slots: Vec<u32>,
+    values: Vec<f64>,
+    blocks: Vec<Block>,
 }
 
 impl Engine {
@@ -134,90 +150,71 @@ impl Engine {
             settings,
             state: State::default(),
             table: Table::default(),
-            terms: Vec::new(),
             slots: Vec::new(),
+            values: Vec::new(),
+            blocks: Vec::new(),
         }
     }
 
     /// Plays a round. An error changes nothing.
     pub fn learn(&mut self, example: &Example<'_>) -> Result<Learnt> {
-        let known = self.table.indices().len();
+        let (state, known) = (self.state, self.table.indices().len());
         let learnt = self.play(example);
-        if learnt.is_err() {
-            self.table.truncate(known);
+        match learnt {
+            Ok(_) => self.refresh(),
+            Err(_) => {
+                self.state = state;
+                self.table.truncate(known);
+            }
         }
         learnt
     }
 
+    /// Plays a round. An error leaves the state undefined, and new features in the table; the
+    /// features that were known are untouched.
     fn play(&mut self, example: &Example<'_>) -> Result<Learnt> {
-        let mut next = self.state;
-        next.rounds += 1;
-        let signs = example.labels == Labels::Signs;
-        if *next.signs.get_or_insert(signs) != signs || example.labels == Labels::None {
-            return Err(Error::Unsupported(
-                "unit-free needs one kind of labels in all rounds: numbers, or two classes".into(),
-            ));
-        }
-        next.probability = example.probability;
-        if self.state.rounds == 0 && signs {
-            (next.unit, next.radius) = (1.0, self.settings.radius);
-        }
-        let mut row = self.read(&example.row, &mut next)?;
-        let now = self.predict(&mut next, &row);
+        let settings = self.settings;
+        self.state.start(&settings, example)?;
+        let mut row = Row::default();
+        self.read(&example.row, &mut row)?;
+        let state = &mut self.state;
+        let now = state.predict(&settings, &row, example.weight);
         let prediction = now.played();
         let (loss, slope) = example.loss_at(prediction, example.label);
         if !(prediction.is_finite() && loss.is_finite() && slope.is_finite()) {
             let what = format!("the loss at the prediction {prediction} is not a number");
-            return Err(Error::numerical(next.rounds, what));
+            return Err(Error::numerical(state.rounds, what));
         }
         let norm = row.given.sqrt();
-        let believed = self.believe(&mut next, example.label);
-        let first = !signs && self.state.range.is_none();
+        let first = state.signs == Some(false) && state.range.is_none();
+        let believed = state.believe(example.label);
         let length = f64::max(norm, 1.0);
         check_size("gradient", slope.abs() * length)?;
         let members = match believed {
             Some((label, _)) if !first => {
                 if label != example.label {
                     row.altered = true;
-                    next.forgiven += loss;
+                    state.forgiven += loss;
                 }
                 let experts = now.experts().map(|p| example.loss_at(p, label));
                 for (_, slope) in experts {
                     check_size("gradient", slope.abs() * length)?;
                 }
-                mix(&mut next, &now.weights, experts.map(|(loss, _)| loss));
-                update(&mut next, &now, &row, experts)
+                mix(state, &now.weights, experts.map(|(loss, _)| loss));
+                update(state, &now, &row, experts)
             }
             _ => {
-                next.forgiven += loss;
+                state.forgiven += loss;
                 [0.0; 2]
             }
         };
-        let total = (next.slopes[1], next.slope_squares[1]);
-        let sums = Slopes {
-            members,
-            played: slope,
-            total: Some(total).filter(|_| self.settings.intercept && members[1] != 0.0),
-        };
-        certify(&mut next, (prediction, loss, slope), row.reach[1].sqrt());
+        certify(state, (prediction, loss, slope), row.reach[1].sqrt());
         if let Some((label, restarts)) = believed {
-            self.count(&mut next, label, example.weight, restarts);
+            state.count(&settings, label, example.weight, restarts);
         }
-        let mut changes = [0.0; 2];
-        for (term, slot) in self.terms.iter().zip(&self.slots) {
-            term.learn(&sums, &mut changes, self.table.feature_mut(*slot));
-        }
-        next.squares += changes[0];
-        next.centre += changes[1];
-        next.added += self.terms.len() as u64;
-        self.state = next;
-        self.refresh();
-        let mut record = Record::new(
-            next.rounds,
-            slope.abs() * norm,
-            slope * prediction,
-            f64::NAN,
-        );
+        self.write(members, slope);
+        let rounds = self.state.rounds;
+        let mut record = Record::new(rounds, slope.abs() * norm, slope * prediction, f64::NAN);
         record.sigma = now.weights[0];
         Ok(Learnt {
             prediction,
@@ -228,14 +225,33 @@ impl Engine {
     }
 
     /// The first pass over the row.
-    fn read(&mut self, row: &crate::Row<'_>, next: &mut State) -> Result<Row> {
-        row.check_finite()?;
-        self.slots.clear();
-        let counts = |value: &f64| value.abs() >= SMALLEST_DIRECTION;
-        let mut starts_with_one = false;
-        for (index, value) in row.entries().filter(|(_, value)| counts(value)) {
-            starts_with_one |= index == 0 && value == 1.0;
-            self.slots.push(self.table.slot_or_new(index)?);
+    fn read(&mut self, row: &crate::Row<'_>, found: &mut Row) -> Result<()> {
+        let Self {
+            state,
+            table,
+            slots,
+            values,
+            blocks,
+            ..
+        } = self;
+        slots.resize(row.stored(), 0);
+        values.resize(row.stored(), 0.0);
+        let mut counted = 0;
+        let (mut starts_with_one, mut finite) = (false, true);
+        for (index, value) in row.entries() {
+            finite &= value.is_finite();
+            if value.abs() >= SMALLEST_DIRECTION {
+                starts_with_one |= index == 0 && value == 1.0;
+                slots[counted] = table.slot_or_new(index)?;
+                values[counted] = value;
+                counted += 1;
+            }
+        }
+        slots.truncate(counted);
+        values.truncate(counted);
+        table.prefetch(slots);
+        if !finite {
+            row.check_finite()?;
         }
         let intercept = self.settings.intercept;
         if intercept && !starts_with_one {
@@ -243,56 +259,112 @@ impl Engine {
                 "unit-free with an intercept needs the value 1 for feature 0 in every row".into(),
             ));
         }
-        let (rounds, per_round) = (next.rounds as f64, 1.0 / next.rounds as f64);
-        let total = intercept.then_some((next.slopes[1], next.slope_squares[1]));
-        let mut found = Row::default();
-        self.terms.resize(self.slots.len(), Term::default());
-        let values = row.values().iter().filter(|value| counts(value));
-        let features = self.slots.iter().map(|slot| self.table.feature(*slot));
-        for ((term, value), feature) in self.terms.iter_mut().zip(values).zip(features) {
-            term.set(feature, *value);
-            found.add(term, rounds, per_round, total);
+        blocks.resize(slots.len().div_ceil(LANES), Block::NEW);
+        let eights = slots.chunks(LANES).zip(values.chunks(LANES));
+        for (block, (slots, values)) in blocks.iter_mut().zip(eights) {
+            found.load(block, table.features(), slots, values);
         }
+        let total = intercept.then_some((state.slopes[1], state.slope_squares[1]));
+        found.count(blocks, state.rounds as f64, total);
         if intercept {
             found.units[2] += 1.0;
-            found.intercept = self.terms[0].feature().directions()[1];
         }
-        next.squares = (next.squares + found.squares).max(0.0);
-        next.centre += found.centre;
-        Ok(found)
+        state.squares = (state.squares + found.squares).max(0.0);
+        state.centre += found.centre;
+        Ok(())
+    }
+
+    /// The second pass over the row, given the slopes of both members and at what was played.
+    fn write(&mut self, members: [f64; 2], played: f64) {
+        let state = &mut self.state;
+        let total = (state.slopes[1], state.slope_squares[1]);
+        let centres = self.settings.intercept && members[1] != 0.0;
+        let slopes = Slopes {
+            members,
+            played,
+            total: centres.then_some(total),
+        };
+        let [squares, centre] = learn(&mut self.blocks, slopes);
+        let table = self.table.features_mut();
+        for (block, slots) in self.blocks.iter().zip(self.slots.chunks(LANES)) {
+            block.store(table, slots);
+        }
+        state.squares += squares;
+        state.centre += centre;
+        state.added += self.slots.len() as u64;
+    }
+
+    /// Computes Σ(c/M)² exactly once this costs little beside the rounds since.
+    fn refresh(&mut self) {
+        if self.state.added >= REFRESH * self.table.indices().len() as u64 {
+            self.state.added = 0;
+            self.state.squares = self.norm_of(Feature::c).powi(2);
+        }
+    }
+
+    /// √Σ(w/M)² over the features, with a number w of each.
+    pub fn norm_of(&self, of: impl Fn(&Feature) -> f64) -> f64 {
+        let seen = self.table.features().iter().filter(|f| f.largest() > 0.0);
+        let parts = seen.map(|feature| (of(feature) / feature.largest()).powi(2));
+        parts.sum::<f64>().sqrt()
+    }
+}
+
+impl State {
+    /// Starts a round. Fails if the labels are of another kind than before.
+    fn start(&mut self, settings: &Settings, example: &Example<'_>) -> Result<()> {
+        let signs = example.labels == Labels::Signs;
+        if *self.signs.get_or_insert(signs) != signs || example.labels == Labels::None {
+            return Err(Error::Unsupported(
+                "unit-free needs one kind of labels in all rounds: numbers, or two classes".into(),
+            ));
+        }
+        if self.rounds == 0 && signs {
+            (self.unit, self.radius) = (1.0, settings.radius);
+        }
+        self.rounds += 1;
+        self.probability = example.probability;
+        Ok(())
     }
 
     /// The predictions for the row that was loaded.
-    fn predict(&self, next: &mut State, row: &Row) -> Now {
+    fn predict(&mut self, settings: &Settings, row: &Row, weight: f64) -> Now {
         let Settings {
             intercept, clip, ..
-        } = self.settings;
-        let rounds = next.rounds as f64;
+        } = *settings;
+        let rounds = self.rounds as f64;
         let [scaled1, raw1, scaled2, centred, pull] = row.products;
-        next.centre += centred;
+        self.centre += centred;
         let centred = match intercept {
-            true => row.intercept + centred - next.centre / rounds,
+            true => row.first + centred - self.centre / rounds,
             false => 0.0,
         };
         let products = [scaled1, raw1, scaled2, centred];
-        for (sum, square) in next.norms.iter_mut().zip(row.units) {
+        for (sum, square) in self.norms.iter_mut().zip(row.units) {
             *sum += square.sqrt();
         }
-        let bets = next.coin_bets();
+        // The slope of a logistic loss is at most the weight; of others, the largest so far is known.
+        let steepest = match self.probability {
+            true => [weight; 2],
+            false => self.steepest,
+        };
+        let scales =
+            std::array::from_fn(|k| self.bets[k].scale_for(steepest[k / 2] * products[k].abs()));
+        let bets = self.coin_bets(row.units[1].sqrt(), scales);
         let m = bets.map(|bet| bet.max(0.0));
-        let share = next.share.value(STAKE);
+        let share = self.share.value(STAKE);
         let w = share.clamp(0.0, 1.0);
         let coin = m[0] * products[0] + m[1] * products[1];
-        let potential = next.potential();
-        let round = next.round_factor() * pull;
-        let null = if intercept { next.null() } else { 0.0 };
+        let potential = self.potential();
+        let round = self.round_factor() * pull;
+        let null = if intercept { self.null() } else { 0.0 };
         let raw = [
             (1.0 - w) * coin + w * round,
             null + m[2] * products[2] + m[3] * products[3],
         ];
         // no point of the ellipsoid predicts more
-        let limit = next.radius * row.reach[0].sqrt();
-        let (low, high) = match next.range {
+        let limit = self.radius * row.reach[0].sqrt();
+        let (low, high) = match self.range {
             Some((low, high)) if clip => (low.max(-limit), high.min(limit)),
             _ => (-limit, limit),
         };
@@ -300,70 +372,54 @@ impl Engine {
             products,
             bets,
             share,
+            scales,
             coin,
             round,
             potential,
             raw,
             clipped: raw.map(|p| p.max(low).min(high)),
-            weights: next.mixture(),
+            weights: self.mixture(),
         }
     }
 
     /// The label to learn from and whether the running mean restarts; `None` if it is struck.
-    fn believe(&self, next: &mut State, label: f64) -> Option<(f64, bool)> {
-        if next.signs == Some(true) || next.range.is_none() {
+    fn believe(&mut self, label: f64) -> Option<(f64, bool)> {
+        if self.signs == Some(true) || self.range.is_none() {
             return Some((label, false));
         }
-        let off = label - next.mean();
-        let (unit, rounds) = (next.unit, self.state.rounds as f64);
-        match next.label_guard.believe(off.abs(), unit, rounds) {
-            Belief::Size(size) => Some((next.mean() + size.copysign(off), false)),
-            Belief::Changed(size) => Some((next.mean() + size.copysign(off), true)),
+        let off = label - self.mean();
+        let (unit, rounds) = (self.unit, (self.rounds - 1) as f64);
+        match self.label_guard.believe(off.abs(), unit, rounds) {
+            Belief::Size(size) => Some((self.mean() + size.copysign(off), false)),
+            Belief::Changed(size) => Some((self.mean() + size.copysign(off), true)),
             Belief::Struck => None,
         }
     }
 
     /// Counts a label.
-    fn count(&self, next: &mut State, label: f64, weight: f64, restarts: bool) {
-        if next.signs == Some(false) {
-            let off = (label - next.mean()).abs();
-            if next.range.is_some() {
-                next.unit = next.unit.max(off);
+    fn count(&mut self, settings: &Settings, label: f64, weight: f64, restarts: bool) {
+        if self.signs == Some(false) {
+            let off = (label - self.mean()).abs();
+            if self.range.is_some() {
+                self.unit = self.unit.max(off);
             }
-            let needed = self.settings.radius * label.abs().max(off);
-            if needed > next.radius {
+            let needed = settings.radius * label.abs().max(off);
+            if needed > self.radius {
                 let radius = needed.log2().ceil().exp2();
-                next.jumps += (radius - next.radius) * next.squares.max(0.0).sqrt();
-                next.radius = radius;
+                self.jumps += (radius - self.radius) * self.squares.max(0.0).sqrt();
+                self.radius = radius;
             }
             if restarts {
-                (next.weight, next.label_sum) = (0.0, 0.0);
+                (self.weight, self.label_sum) = (0.0, 0.0);
             }
-            let (low, high) = next.range.unwrap_or((label, label));
-            next.range = Some((low.min(label), high.max(label)));
-            next.label_sum += weight * label;
+            let (low, high) = self.range.unwrap_or((label, label));
+            self.range = Some((low.min(label), high.max(label)));
+            self.label_sum += weight * label;
         }
-        next.weight += weight;
-        next.positive += if label > 0.0 { weight } else { 0.0 };
+        self.weight += weight;
+        self.positive += if label > 0.0 { weight } else { 0.0 };
     }
 
-    /// Computes Σ(c/M)² exactly once this costs little beside the rounds since.
-    fn refresh(&mut self) {
-        if self.state.added >= REFRESH * self.table.indices().len() as u64 {
-            self.state.added = 0;
-            self.state.squares = self.norm_of(|feature| feature.c[0]).powi(2);
-        }
-    }
-
-    /// √Σ(w/M)² over the features, with a number w of each.
-    pub fn norm_of(&self, of: impl Fn(&Feature) -> f64) -> f64 {
-        let seen = self.table.features().iter().filter(|f| f.largest > 0.0);
-        let parts = seen.map(|feature| (of(feature) / feature.largest).powi(2));
-        parts.sum::<f64>().sqrt()
-    }
-}
-
-impl State {
     /// The running mean of the labels; 0 before the first.
     fn mean(&self) -> f64 {
         match self.weight > 0.0 {
@@ -385,14 +441,25 @@ impl State {
         }
     }
 
-    /// The bets on the lengths of the four directions.
-    pub fn coin_bets(&self) -> [f64; 4] {
+    /// The bets on the lengths of the four directions, for a row with this norm and these scales.
+    pub fn coin_bets(&self, raw_norm: f64, scales: [f64; 4]) -> [f64; 4] {
         let stake = |k: usize| match self.norms[k] > 0.0 {
             true => self.unit * self.rounds as f64 / self.norms[k],
             false => 0.0,
         };
-        let stakes = [stake(0), stake(1), stake(0), stake(2)];
-        std::array::from_fn(|k| self.bets[k].value(stakes[k]))
+        let raw = match raw_norm > 0.0 {
+            true => stake(1).min(RAW_CAP * self.unit / raw_norm),
+            false => stake(1),
+        };
+        let centred = stake(2) * if self.probability { CENTRED_STAKE } else { 1.0 };
+        let stakes = [stake(0), raw, stake(0), centred];
+        let parts = [1.0, 1.0, CAUTION, CAUTION];
+        std::array::from_fn(|k| parts[k] * self.bets[k].value_at(stakes[k], scales[k]))
+    }
+
+    /// The bets before a row is known.
+    pub fn plain_bets(&self) -> [f64; 4] {
+        self.coin_bets(0.0, self.bets.map(|bet| bet.scale_for(0.0)))
     }
 
     fn potential(&self) -> f64 {
@@ -419,9 +486,11 @@ impl State {
     /// AdaHedge's weights.
     pub fn mixture(&self) -> [f64; 3] {
         let least = self.losses.iter().copied().fold(f64::INFINITY, f64::min);
+        let eta = 3.0_f64.ln() / self.gap;
         let weights = self.losses.map(|loss| match self.gap > 0.0 {
-            true => (-(3.0_f64.ln() / self.gap) * (loss - least)).exp(),
-            false => f64::from(u8::from(loss == least)),
+            _ if loss == least => 1.0,
+            true => (-eta * (loss - least)).exp(),
+            false => 0.0,
         });
         let sum: f64 = weights.iter().sum();
         weights.map(|w| w / sum)
@@ -435,7 +504,11 @@ fn mix(next: &mut State, weights: &[f64; 3], losses: [f64; 3]) {
     let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
     let mixed = if next.gap > 0.0 {
         let eta = 3.0_f64.ln() / next.gap;
-        let sum: f64 = pairs().map(|(w, l)| w * (-eta * (l - least)).exp()).sum();
+        let parts = pairs().map(|(w, l)| match l == least {
+            true => *w,
+            false => w * (-eta * (l - least)).exp(),
+        });
+        let sum: f64 = parts.sum();
         least - sum.ln() / eta
     } else {
         let played = pairs().filter(|(w, _)| **w > 0.0).map(|(_, l)| l);
@@ -474,10 +547,12 @@ fn update(next: &mut State, now: &Now, row: &Row, experts: [(f64, f64); 3]) -> [
         slopes[member] = own;
         next.slopes[member] += own;
         next.slope_squares[member] += own * own;
+        next.steepest[member] = next.steepest[member].max(own.abs());
     }
     let [first, second] = slopes;
     for (k, slope) in [first, first, second, second].into_iter().enumerate() {
-        next.bets[k].update(slope * now.products[k], now.bets[k], f64::INFINITY);
+        let (q, bet) = (slope * now.products[k], now.bets[k]);
+        next.bets[k].update_at(q, bet, f64::INFINITY, now.scales[k]);
     }
     next.share
         .update(first * (now.round - now.coin), now.share, 1.0);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A size up to this many times the largest believed one is believed at once.
-pub(super) const FACTOR: f64 = 4.0;
+const FACTOR: f64 = 4.0;
 
 /// So many larger sizes in succession are believed.
 const STRIKES: f64 = 8.0;
@@ -31,7 +31,8 @@ pub(super) enum Belief {
 pub(super) struct Guard {
     /// The least of the sizes that were struck.
     least: f64,
-    /// Strikes since a larger size was last believed, times 8, plus strikes in succession.
+    /// Strikes since a larger size was last believed, times 8, plus strikes in succession. While it
+    /// is above 0, the guard must be asked about every size.
     tally: f64,
 }
 
@@ -42,12 +43,6 @@ impl Guard {
 
     pub fn words(&self) -> [f64; 2] {
         [self.least, self.tally]
-    }
-
-    /// Whether a size was struck since a larger one was last believed.
-    #[inline]
-    pub fn is_alert(&self) -> bool {
-        self.tally > 0.0
     }
 
     /// What to believe of a size. `largest` is the largest size believed so far, of `count` values.

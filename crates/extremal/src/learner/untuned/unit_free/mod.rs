@@ -144,7 +144,7 @@ impl Unitless {
         let state = &self.engine.state;
         let [first, second, mean] = state.mixture();
         let (first, second) = (first + 0.5 * mean, second + 0.5 * mean);
-        let m = state.coin_bets().map(|bet| bet.max(0.0));
+        let m = state.plain_bets().map(|bet| bet.max(0.0));
         let share = state.share.value(STAKE).clamp(0.0, 1.0);
         let coin = first * (1.0 - share);
         let centred = second * m[3];
@@ -164,17 +164,17 @@ impl Unitless {
 
     /// The weight of a feature.
     fn weight(&self, factors: &Factors, index: usize, feature: &Feature) -> f64 {
-        if feature.largest == 0.0 {
+        if feature.largest() == 0.0 {
             return 0.0;
         }
         let [first, second] = feature.directions();
-        let per_size = feature.count / feature.sizes;
+        let per_size = 1.0 / feature.mean_size();
         let (centred, offset) = match index == 0 && self.engine.settings.intercept {
             true => (second, factors.offset),
-            false => (feature.z, 0.0),
+            false => (feature.z(), 0.0),
         };
         (factors.scaled1 * per_size + factors.raw1) * first
-            + factors.round * (feature.c[0] / feature.largest / feature.largest)
+            + factors.round * (feature.c() / feature.largest() / feature.largest())
             + factors.scaled2 * per_size * second
             + factors.centred * centred
             + offset
@@ -186,7 +186,7 @@ impl Unitless {
         let table = &self.engine.table;
         let parts = table.indices().iter().zip(table.features());
         let parts = parts.map(|(index, feature)| {
-            self.weight(factors, *index as usize, feature) * feature.largest
+            self.weight(factors, *index as usize, feature) * feature.largest()
         });
         let norm = parts.map(|part| part * part).sum::<f64>().sqrt();
         match norm > self.engine.state.radius {
@@ -240,7 +240,7 @@ impl ByExample for Unitless {
         let (state, table) = (&self.engine.state, &self.engine.table);
         let prediction = self.dot(row)?;
         let parts = row.entries().filter_map(|(i, v)| {
-            let largest = table.get(i)?.largest;
+            let largest = table.get(i)?.largest();
             Some((v / largest.max(v.abs())).powi(2))
         });
         // no point of the ellipsoid predicts more
@@ -263,7 +263,7 @@ impl ByExample for Unitless {
 
     fn scale(&self, index: usize) -> f64 {
         let feature = self.engine.table.get(index);
-        feature.map_or(0.0, |feature| feature.largest)
+        feature.map_or(0.0, |feature| feature.largest())
     }
 
     fn violation(&self) -> f64 {
@@ -279,7 +279,7 @@ impl ByExample for Unitless {
     fn by_norm(&self) -> ByNorm {
         let state = &self.engine.state;
         let grown = 1.0 + 4.0 * state.rounds as f64 * UNIT;
-        let norm = self.engine.norm_of(|feature| feature.played);
+        let norm = self.engine.norm_of(Feature::played);
         let norm = norm * (1.0 + rounding::of_dot(self.engine.table.indices().len()))
             + UNIT * grown * (state.row_sums + 12.0 * state.rows);
         let played = state.played.value();
@@ -349,7 +349,7 @@ impl Body for Unitless {
             return None;
         }
         let regret = self.by_norm().at(state.radius);
-        let norm = self.engine.norm_of(|feature| feature.played);
+        let norm = self.engine.norm_of(Feature::played);
         let rounding = (regret - (state.played.value() + state.radius * norm)).max(0.0);
         Some(Certificate {
             level: Level::Linear,

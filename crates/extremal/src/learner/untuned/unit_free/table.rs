@@ -1,7 +1,7 @@
 //! The numbers kept for each feature. Memory grows with the features that were seen, not with the
 //! largest index.
 
-use crate::kernel::prefetch_line;
+use crate::kernel::{self, ITEM};
 use crate::learner::untuned::unit_free::terms::Feature;
 use crate::memory::reserve;
 use crate::saved::check_shape;
@@ -34,16 +34,9 @@ impl Table {
         &self.features
     }
 
-    /// The feature in a slot.
-    #[inline]
-    pub fn feature(&self, slot: u32) -> &Feature {
-        &self.features[slot as usize]
-    }
-
-    /// The feature in a slot, to be changed.
-    #[inline]
-    pub fn feature_mut(&mut self, slot: u32) -> &mut Feature {
-        &mut self.features[slot as usize]
+    /// The features, to be changed.
+    pub fn features_mut(&mut self) -> &mut [Feature] {
+        &mut self.features
     }
 
     /// The slot of an index that was seen.
@@ -62,13 +55,15 @@ impl Table {
     /// The slot of an index, a new one if there is none. A new feature is 0.
     #[inline]
     pub fn slot_or_new(&mut self, index: usize) -> Result<u32> {
-        let Some(slot) = self.slot(index) else {
-            return self.new_slot(index);
-        };
-        let feature = self.features.as_ptr().wrapping_add(slot as usize);
-        prefetch_line(feature);
-        prefetch_line(feature.cast::<f64>().wrapping_add(8));
-        Ok(slot)
+        match self.slot(index) {
+            Some(slot) => Ok(slot),
+            None => self.new_slot(index),
+        }
+    }
+
+    /// Prefetches the features in these slots.
+    pub fn prefetch(&self, slots: &[u32]) {
+        kernel::prefetch(&self.features, slots);
     }
 
     #[cold]
@@ -115,13 +110,13 @@ impl Table {
 
     /// The table with these features; an error if the parts do not fit together.
     pub fn restored(indices: &[u32], words: &[f64]) -> Result<Self> {
-        let (features, rest) = words.as_chunks::<{ Feature::WORDS }>();
+        let (features, rest) = words.as_chunks::<{ ITEM }>();
         check_shape(rest.is_empty() && features.len() == indices.len())?;
         let mut table = Self::default();
         for (k, (index, words)) in indices.iter().zip(features).enumerate() {
             let slot = table.slot_or_new(*index as usize)?;
             check_shape(slot as usize == k)?;
-            *table.feature_mut(slot) = Feature::from_words(words);
+            table.features[k] = Feature::from_words(*words);
         }
         Ok(table)
     }

@@ -1,151 +1,134 @@
-//! The two passes over a row: one before the prediction, which counts the row's values and computes
-//! the products with all directions, and one that learns from the label.
+//! The two passes over a row, eight features at a time: a root or a quotient of eight features takes
+//! little longer than that of one. The first pass counts the row's values and computes the products
+//! with all directions. The second one learns from the label.
 
-use crate::learner::untuned::unit_free::guard::{self, Belief, Guard};
+use crate::kernel::{self, Eight, Formula, ITEM, LANES, Lanes, Part, Simd, compiled_with_caller};
+use crate::learner::untuned::unit_free::guard::{Belief, Guard};
+
+/// Statistics of a feature's values that are not 0: their number n, Σ|a|, Σa, Σa² and M = max |a|.
+const COUNT: usize = 0;
+const SIZES: usize = 1;
+const SUM: usize = 2;
+const SQUARES: usize = 3;
+const LARGEST: usize = 4;
+/// The state of its guard.
+const GUARD: [usize; 2] = [5, 6];
+const ALERT: usize = GUARD[1];
+/// Sums of both members: Σg, Σg² and max |g| with g = d·a.
+const C: [usize; 2] = [7, 8];
+const V: [usize; 2] = [9, 10];
+const TOP: [usize; 2] = [11, 12];
+/// Σd²a of member 2, and its centred direction when the feature was last updated.
+const P: usize = 13;
+const Z: usize = 14;
+/// Σd·a with the slopes d at what was played and the values of the row.
+const PLAYED: usize = 15;
 
 /// What is kept of a feature: two cache lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-#[repr(C, align(64))]
-pub(super) struct Feature {
-    /// Statistics of its values that are not 0: their number n, Σ|a|, Σa, Σa² and M = max |a|.
-    pub count: f64,
-    pub sizes: f64,
-    sum: f64,
-    squares: f64,
-    pub largest: f64,
-    guard: Guard,
-    /// Sums of both members: Σg, Σg² and max |g| with g = d·a.
-    pub c: [f64; 2],
-    v: [f64; 2],
-    top: [f64; 2],
-    /// Σd²a of member 2, and its centred direction when the feature was last updated.
-    p: f64,
-    pub z: f64,
-    /// Σd·a with the slopes d at what was played and the values of the row.
-    pub played: f64,
-}
+#[repr(align(64))]
+pub(super) struct Feature([f64; ITEM]);
 
 impl Feature {
-    /// How many numbers it has.
-    pub const WORDS: usize = 16;
+    /// Adds 0 to every sum of a row, with the value 0.
+    const MISSING: Self = {
+        let mut words = [0.0; ITEM];
+        (words[COUNT], words[SIZES], words[LARGEST]) = (1.0, 1.0, 1.0);
+        Self(words)
+    };
+
+    pub const fn from_words(words: [f64; ITEM]) -> Self {
+        Self(words)
+    }
+
+    pub fn words(&self) -> [f64; ITEM] {
+        self.0
+    }
+
+    /// M; 0 for a feature that is new.
+    pub fn largest(&self) -> f64 {
+        self.0[LARGEST]
+    }
+
+    /// The mean of |a|.
+    pub fn mean_size(&self) -> f64 {
+        self.0[SIZES] / self.0[COUNT]
+    }
+
+    /// Member 1's sum Σg.
+    pub fn c(&self) -> f64 {
+        self.0[C[0]]
+    }
+
+    pub fn z(&self) -> f64 {
+        self.0[Z]
+    }
+
+    pub fn played(&self) -> f64 {
+        self.0[PLAYED]
+    }
 
     /// The directions −c/√(v + top²) of both members; 0 if all gradients were 0.
-    #[inline]
     pub fn directions(&self) -> [f64; 2] {
-        let squares: [f64; 2] = std::array::from_fn(|k| {
-            larger(self.v[k] + self.top[k] * self.top[k], f64::MIN_POSITIVE)
-        });
-        let roots = squares.map(f64::sqrt);
-        std::array::from_fn(|k| (0.0 - self.c[k]) / roots[k])
-    }
-
-    /// Adds a value that is believed to the statistics.
-    #[inline]
-    fn count(&mut self, value: f64) {
-        let size = value.abs();
-        self.count += 1.0;
-        self.sizes += size;
-        self.sum += value;
-        self.squares += value * value;
-        self.largest = larger(size, self.largest);
-    }
-
-    /// The mean of the feature over so many rounds, and its spread: the root mean square distance
-    /// from the mean, over the rounds in which the feature is not 0. For a feature that is 0 in some
-    /// rounds, the spread is at least |mean|, so that rare features are not blown up. The spread of
-    /// a constant feature is 0.
-    #[inline]
-    fn centre(&self, per_round: f64, rounds: f64) -> (f64, f64) {
-        let mean = self.sum * per_round;
-        let square = self.squares + mean * (self.count * mean - 2.0 * self.sum);
-        let spread = larger(square / self.count, 0.0).sqrt();
-        let spread = larger(spread, if self.count < rounds { mean.abs() } else { 0.0 });
-        (
-            mean,
-            if spread > 1e-7 * self.largest {
-                spread
-            } else {
-                0.0
-            },
-        )
-    }
-
-    /// The centred direction −(c − μD)/√(v − 2μp + μ²D₂ + (top·spread/M)²)/spread.
-    #[inline]
-    fn centred(&self, term: &Term, (d, d2): (f64, f64)) -> f64 {
-        if term.spread == 0.0 {
-            return 0.0;
-        }
-        let mean = term.mean;
-        let top = self.top[1] * term.per_largest * term.spread;
-        let squares = larger(self.v[1] - 2.0 * mean * self.p + mean * mean * d2, 0.0) + top * top;
-        (mean * d - self.c[1]) / (larger(squares, f64::MIN_POSITIVE).sqrt() * term.spread)
-    }
-
-    pub fn words(&self) -> [f64; Self::WORDS] {
-        let [least, tally] = self.guard.words();
-        let Self { c, v, top, .. } = *self;
-        [
-            self.count,
-            self.sizes,
-            self.sum,
-            self.squares,
-            self.largest,
-            least,
-            tally,
-            c[0],
-            c[1],
-            v[0],
-            v[1],
-            top[0],
-            top[1],
-            self.p,
-            self.z,
-            self.played,
-        ]
-    }
-
-    pub fn from_words(words: &[f64; Self::WORDS]) -> Self {
-        let &[
-            count,
-            sizes,
-            sum,
-            squares,
-            largest,
-            least,
-            tally,
-            ref sums @ ..,
-        ] = words;
-        let &[c0, c1, v0, v1, top0, top1, p, z, played] = sums;
-        Self {
-            count,
-            sizes,
-            sum,
-            squares,
-            largest,
-            guard: Guard::load([least, tally]),
-            c: [c0, c1],
-            v: [v0, v1],
-            top: [top0, top1],
-            p,
-            z,
-            played,
-        }
+        std::array::from_fn(|k| {
+            let [c, v, top] = [C, V, TOP].map(|word| self.0[word[k]]);
+            (0.0 - c) / (v + top * top).max(f64::MIN_POSITIVE).sqrt()
+        })
     }
 }
 
-/// A non-zero of the row.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Term {
-    /// The feature as it will be.
-    feature: Feature,
-    /// The value of the row, and the value that is believed.
-    given: f64,
-    value: f64,
+impl AsRef<[f64; ITEM]> for Feature {
+    #[inline]
+    fn as_ref(&self) -> &[f64; ITEM] {
+        &self.0
+    }
+}
+
+impl AsMut<[f64; ITEM]> for Feature {
+    #[inline]
+    fn as_mut(&mut self) -> &mut [f64; ITEM] {
+        &mut self.0
+    }
+}
+
+/// Eight features of a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    /// Their numbers, the same one of all eight side by side.
+    words: [Eight; ITEM],
+    /// The values of the row, and the values that are believed.
+    given: Eight,
+    value: Eight,
     /// 1/M, the mean and the spread.
-    per_largest: f64,
-    mean: f64,
-    spread: f64,
+    per_largest: Eight,
+    mean: Eight,
+    spread: Eight,
+    /// 1 where M has grown, else 0, and whether any has.
+    growth: Eight,
+    grown: bool,
+}
+
+impl Block {
+    /// A block that nothing was loaded into yet.
+    pub const NEW: Self = {
+        let zeros = Eight::all(0.0);
+        Self {
+            words: [zeros; ITEM],
+            given: zeros,
+            value: zeros,
+            per_largest: zeros,
+            mean: zeros,
+            spread: zeros,
+            growth: zeros,
+            grown: false,
+        }
+    };
+
+    /// Writes the features as they are after the round.
+    #[inline]
+    pub fn store(&self, table: &mut [Feature], slots: &[u32]) {
+        kernel::scatter(&self.words, table, slots);
+    }
 }
 
 /// What the first pass found.
@@ -160,8 +143,8 @@ pub(super) struct Row {
     /// Inner products with the scaled and the raw direction of member 1, with the scaled and the
     /// centred one of member 2, and Σc·a/M² of member 1.
     pub products: [f64; 5],
-    /// Member 2's direction at the intercept.
-    pub intercept: f64,
+    /// Member 2's direction at the first feature.
+    pub first: f64,
     /// The change of Σ(c/M)² of member 1, where an M has grown.
     pub squares: f64,
     /// The change of Σz·S, with the features' sums S, where a centred direction was updated.
@@ -172,75 +155,155 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Adds a term, whose feature, slot and value are given, for a row in round `rounds`. `total` is
-    /// (Σd, Σd²) of member 2; without it, nothing is centred.
+    /// Loads up to eight features and their values into a block.
     #[inline]
-    pub fn add(&mut self, term: &mut Term, rounds: f64, per_round: f64, total: Option<(f64, f64)>) {
-        let given = term.given;
-        let former = term.feature.largest;
-        let mut value = given;
-        if given.abs() > guard::FACTOR * former || term.feature.guard.is_alert() {
-            value = self.doubt(&mut term.feature, given);
+    pub fn load(&mut self, block: &mut Block, table: &[Feature], slots: &[u32], values: &[f64]) {
+        kernel::gather(table, slots, &Feature::MISSING, &mut block.words);
+        block.given = Eight::all(0.0);
+        block.given.0[..values.len()].copy_from_slice(values);
+        block.value = block.given;
+        block.grown = false;
+        let mut unusual = false;
+        for (slot, value) in slots.iter().zip(values) {
+            let Feature(words) = &table[*slot as usize];
+            unusual |= value.abs() > words[LARGEST] || words[ALERT] > 0.0;
         }
-        term.feature.count(value);
-        let (mean, spread) = term.feature.centre(per_round, rounds);
-        let per_largest = 1.0 / term.feature.largest;
-        term.value = value;
-        (term.per_largest, term.mean, term.spread) = (per_largest, mean, spread);
-        if term.feature.largest > former {
-            self.grow(term, former, total);
+        if unusual {
+            self.doubt(block, values.len());
         }
-        let scaled = value * (term.feature.count / term.feature.sizes);
-        let (in_largest, of_given) = (value * per_largest, given * per_largest);
-        self.units[0] += scaled * scaled;
-        self.units[1] += value * value;
-        if spread > 0.0 {
-            let centred = (value - mean) / spread;
-            self.units[2] += centred * centred;
-        }
-        self.reach[0] += in_largest * in_largest;
-        self.reach[1] += of_given * of_given;
-        self.given += given * given;
-        let [first, second] = term.feature.directions();
-        self.products[0] += first * scaled;
-        self.products[1] += first * value;
-        self.products[2] += second * scaled;
-        self.products[3] += term.feature.z * value;
-        self.products[4] += term.feature.c[0] * (in_largest * per_largest);
     }
 
-    /// Asks the guard about a value. A value that is struck counts with the mean size of its feature.
+    /// Asks the guard about the values of the first lanes. A value that is struck counts with the
+    /// mean size of its feature.
     #[cold]
-    fn doubt(&mut self, feature: &mut Feature, given: f64) -> f64 {
-        let (count, largest) = (feature.count, feature.largest);
-        let size = match feature.guard.believe(given.abs(), largest, count) {
-            Belief::Size(size) | Belief::Changed(size) => size,
-            Belief::Struck => {
-                self.struck = true;
-                feature.sizes / count
+    fn doubt(&mut self, block: &mut Block, lanes: usize) {
+        for lane in 0..lanes {
+            let word = |k: usize| block.words[k].0[lane];
+            let [count, largest, c] = [word(COUNT), word(LARGEST), word(C[0])];
+            let mut guard = Guard::load(GUARD.map(word));
+            let given = block.given.0[lane];
+            let size = match guard.believe(given.abs(), largest, count) {
+                Belief::Size(size) | Belief::Changed(size) => size,
+                Belief::Struck => {
+                    self.struck = true;
+                    word(SIZES) / count
+                }
+            };
+            for (word, number) in GUARD.into_iter().zip(guard.words()) {
+                block.words[word].0[lane] = number;
             }
-        };
-        self.altered |= size != given.abs();
-        size.copysign(given)
+            block.value.0[lane] = size.copysign(given);
+            self.altered |= size != given.abs();
+            block.grown |= size > largest;
+            if size > largest && largest > 0.0 {
+                self.squares += (c / size).powi(2) - (c / largest).powi(2);
+            }
+        }
     }
 
-    /// Follows a feature whose largest size has grown.
-    #[cold]
-    fn grow(&mut self, term: &mut Term, former: f64, total: Option<(f64, f64)>) {
-        let feature = &mut term.feature;
-        if former > 0.0 {
-            let of = |largest: f64| (feature.c[0] / largest).powi(2);
-            self.squares += of(feature.largest) - of(former);
+    /// The first pass over the blocks of a row in round `rounds`. `total` is (Σd, Σd²) of member 2;
+    /// without it, nothing is centred.
+    pub fn count(&mut self, blocks: &mut [Block], rounds: f64, total: Option<(f64, f64)>) {
+        let per_round = 1.0 / rounds;
+        let sums = kernel::apply(blocks, Count { rounds, per_round });
+        let [scaled, raw, centred, reach, of_given, given, products @ ..] = sums;
+        self.units = [scaled, raw, centred];
+        self.reach = [reach, of_given];
+        self.given = given;
+        self.products = products;
+        for block in &mut *blocks {
+            if block.grown {
+                self.recentre(block, total);
+            }
         }
-        if let Some(total) = total {
-            let z = term.feature.centred(term, total);
-            let change = z - std::mem::replace(&mut term.feature.z, z);
-            self.centre += change * (term.feature.sum - term.value);
+        if let Some(block) = blocks.first() {
+            self.first = direction(Part::single(0), block, 1).number();
+        }
+    }
+
+    /// Adds the products with the centred directions of features whose M has grown. These directions
+    /// depend on M.
+    #[cold]
+    fn recentre(&mut self, block: &mut Block, total: Option<(f64, f64)>) {
+        for lane in (0..LANES).filter(|lane| block.growth.0[*lane] > 0.0) {
+            let value = block.value.0[lane];
+            if let Some(total) = total {
+                let z = centred(Part::single(lane), block, total).number();
+                let change = z - std::mem::replace(&mut block.words[Z].0[lane], z);
+                self.centre += change * (block.words[SUM].0[lane] - value);
+            }
+            self.products[3] += block.words[Z].0[lane] * value;
         }
     }
 }
 
-/// The slopes that a round adds to the sums.
+/// Counts the values of a row, and computes the sums of [`Row`] in their order there.
+///
+/// The mean of a feature is that over all rounds. Its spread is the root mean square distance from
+/// the mean, over the rounds in which the feature is not 0. For a feature that is 0 in some rounds,
+/// the spread is at least |mean|, so that rare features are not blown up. The spread of a constant
+/// feature is 0.
+#[derive(Clone, Copy)]
+struct Count {
+    rounds: f64,
+    per_round: f64,
+}
+
+impl Formula<Block, 11> for Count {
+    compiled_with_caller! {
+        fn apply<S: Simd>(self, part: Part<S>, block: &mut Block, sums: &mut [Lanes<S>; 11]) {
+            let [zero, one, two] = [0.0, 1.0, 2.0].map(|number| part.all(number));
+            let [value, given] = [part.of(&block.value), part.of(&block.given)];
+            let size = value.abs();
+            let count = part.of(&block.words[COUNT]) + one;
+            let sizes = part.of(&block.words[SIZES]) + size;
+            let sum = part.of(&block.words[SUM]) + value;
+            let squares = part.of(&block.words[SQUARES]) + value * value;
+            let former = part.of(&block.words[LARGEST]);
+            let largest = size.max(former);
+
+            let mean = sum * part.all(self.per_round);
+            let square = squares + mean * (count * mean - two * sum);
+            let rare = part.all(self.rounds).if_above(count, mean.abs(), zero);
+            let spread = (square / count).max(zero).sqrt().max(rare);
+            let varies = |then| spread.if_above(part.all(1e-7) * largest, then, zero);
+
+            let per_largest = one / largest;
+            let scaled = value * (count / sizes);
+            let distance = varies((value - mean) / spread);
+            let (in_largest, given_in_largest) = (value * per_largest, given * per_largest);
+            sums[0] += scaled * scaled;
+            sums[1] += value * value;
+            sums[2] += distance * distance;
+            sums[3] += in_largest * in_largest;
+            sums[4] += given_in_largest * given_in_largest;
+            sums[5] += given * given;
+
+            let first = direction(part, block, 0);
+            let second = direction(part, block, 1);
+            // where M has grown, the centred direction is yet to be updated
+            let growth = largest.if_above(former, one, zero);
+            let centred = largest.if_above(former, zero, part.of(&block.words[Z]));
+            sums[6] += first * scaled;
+            sums[7] += first * value;
+            sums[8] += second * scaled;
+            sums[9] += centred * value;
+            sums[10] += part.of(&block.words[C[0]]) * (in_largest * per_largest);
+
+            part.set(&mut block.words[COUNT], count);
+            part.set(&mut block.words[SIZES], sizes);
+            part.set(&mut block.words[SUM], sum);
+            part.set(&mut block.words[SQUARES], squares);
+            part.set(&mut block.words[LARGEST], largest);
+            part.set(&mut block.per_largest, per_largest);
+            part.set(&mut block.mean, mean);
+            part.set(&mut block.spread, varies(spread));
+            part.set(&mut block.growth, growth);
+        }
+    }
+}
+
+/// The slopes that a round adds to the sums of its features.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slopes {
     /// Of both members, at their own predictions.
@@ -251,43 +314,64 @@ pub(super) struct Slopes {
     pub total: Option<(f64, f64)>,
 }
 
-impl Term {
-    /// Starts with a value of a feature.
-    #[inline]
-    pub fn set(&mut self, feature: &Feature, given: f64) {
-        self.feature = *feature;
-        self.given = given;
-    }
+/// The second pass over the blocks of a row. Returns the changes of Σ(c/M)² and of Σz·S.
+pub(super) fn learn(blocks: &mut [Block], slopes: Slopes) -> [f64; 2] {
+    kernel::apply(blocks, slopes)
+}
 
-    /// The feature, the row counted.
-    pub fn feature(&self) -> &Feature {
-        &self.feature
-    }
-
-    /// Writes the feature as it is after the round. Adds the changes of Σ(c/M)² and of Σz·S to
-    /// `changes`.
-    #[inline]
-    pub fn learn(&self, slopes: &Slopes, changes: &mut [f64; 2], feature: &mut Feature) {
-        *feature = self.feature;
-        let g = slopes.members.map(|slope| slope * self.value);
-        changes[0] += (2.0 * feature.c[0] + g[0]) * self.per_largest * (g[0] * self.per_largest);
-        for (k, g) in g.into_iter().enumerate() {
-            feature.c[k] += g;
-            feature.v[k] += g * g;
-            feature.top[k] = larger(feature.top[k], g.abs());
-        }
-        feature.p += slopes.members[1] * g[1];
-        feature.played += slopes.played * self.given;
-        if let Some(total) = slopes.total {
-            let z = feature.centred(self, total);
-            changes[1] += (z - feature.z) * feature.sum;
-            feature.z = z;
+impl Formula<Block, 2> for Slopes {
+    compiled_with_caller! {
+        fn apply<S: Simd>(self, part: Part<S>, block: &mut Block, sums: &mut [Lanes<S>; 2]) {
+            let value = part.of(&block.value);
+            for k in 0..2 {
+                let slope = part.all(self.members[k]);
+                let (g, c) = (slope * value, part.of(&block.words[C[k]]));
+                if k == 0 {
+                    let per_largest = part.of(&block.per_largest);
+                    sums[0] += (part.all(2.0) * c + g) * per_largest * (g * per_largest);
+                } else {
+                    let p = part.of(&block.words[P]) + slope * g;
+                    part.set(&mut block.words[P], p);
+                }
+                let v = part.of(&block.words[V[k]]) + g * g;
+                let top = part.of(&block.words[TOP[k]]).max(g.abs());
+                part.set(&mut block.words[C[k]], c + g);
+                part.set(&mut block.words[V[k]], v);
+                part.set(&mut block.words[TOP[k]], top);
+            }
+            let played = part.of(&block.words[PLAYED]) + part.all(self.played) * part.of(&block.given);
+            part.set(&mut block.words[PLAYED], played);
+            if let Some(total) = self.total {
+                let z = centred(part, block, total);
+                sums[1] += (z - part.of(&block.words[Z])) * part.of(&block.words[SUM]);
+                part.set(&mut block.words[Z], z);
+            }
         }
     }
 }
 
-/// The larger number, in one instruction; the second one if the first is NaN.
-#[inline]
-fn larger(a: f64, b: f64) -> f64 {
-    if a > b { a } else { b }
+compiled_with_caller! {
+    /// The direction −c/√(v + top²) of a member; 0 if all gradients were 0.
+    fn direction<S: Simd>(part: Part<S>, block: &Block, member: usize) -> Lanes<S> {
+        let top = part.of(&block.words[TOP[member]]);
+        let squares = part.of(&block.words[V[member]]) + top * top;
+        let root = squares.max(part.all(f64::MIN_POSITIVE)).sqrt();
+        (part.all(0.0) - part.of(&block.words[C[member]])) / root
+    }
+}
+
+compiled_with_caller! {
+    /// The centred direction −(c − μD)/√(v − 2μp + μ²D₂ + (top·spread/M)²)/spread of member 2, with
+    /// D = Σd and D₂ = Σd²; 0 for a constant feature.
+    fn centred<S: Simd>(part: Part<S>, block: &Block, (d, d2): (f64, f64)) -> Lanes<S> {
+        let [zero, two] = [part.all(0.0), part.all(2.0)];
+        let [mean, spread] = [part.of(&block.mean), part.of(&block.spread)];
+        let top = part.of(&block.words[TOP[1]]) * part.of(&block.per_largest) * spread;
+        let squares = part.of(&block.words[V[1]]) - two * mean * part.of(&block.words[P])
+            + mean * mean * part.all(d2);
+        let squares = squares.max(zero) + top * top;
+        let root = squares.max(part.all(f64::MIN_POSITIVE)).sqrt();
+        let z = (mean * part.all(d) - part.of(&block.words[C[1]])) / (root * spread);
+        spread.if_above(zero, z, zero)
+    }
 }

@@ -424,7 +424,7 @@ mod tests {
     #[test]
     fn items_are_gathered_into_lanes_and_scattered_back() {
         let items = |start: usize| -> Vec<Item> {
-            let item = |i| Item(std::array::from_fn(|k| (start + 100 * i + k) as f64));
+            let item = |i: usize| Item(std::array::from_fn(|k| (start + 100 * i + k) as f64));
             (0..12).map(item).collect()
         };
         let (before, missing) = (items(0), Item([-1.0; ITEM]));

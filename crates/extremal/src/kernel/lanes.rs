@@ -332,7 +332,8 @@ impl<B, F: Formula<B, K>, const K: usize> WithSimd for Blocks<'_, B, F, K> {
     }
 }
 
-/// Compiles a function as a part of its callers, for the instruction sets that they chose.
+/// Compiles a function as a part of its callers, for the instruction sets that they chose. All that
+/// it calls must be compiled so, too, or be part of [`Lanes`] and [`Part`]; closures are not.
 macro_rules! compiled_with_caller {
     ($(#[$attribute:meta])* fn $($function:tt)*) => {
         $(#[$attribute])*
@@ -405,13 +406,28 @@ mod tests {
         }
     }
 
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Item([f64; ITEM]);
+
+    impl AsRef<[f64; ITEM]> for Item {
+        fn as_ref(&self) -> &[f64; ITEM] {
+            &self.0
+        }
+    }
+
+    impl AsMut<[f64; ITEM]> for Item {
+        fn as_mut(&mut self) -> &mut [f64; ITEM] {
+            &mut self.0
+        }
+    }
+
     #[test]
     fn items_are_gathered_into_lanes_and_scattered_back() {
-        let items = |start: usize| -> Vec<[f64; ITEM]> {
-            let item = |i| std::array::from_fn(|k| (start + 100 * i + k) as f64);
+        let items = |start: usize| -> Vec<Item> {
+            let item = |i: usize| Item(std::array::from_fn(|k| (start + 100 * i + k) as f64));
             (0..12).map(item).collect()
         };
-        let (before, missing) = (items(0), [-1.0; ITEM]);
+        let (before, missing) = (items(0), Item([-1.0; ITEM]));
         for n in 0..=LANES {
             let slots = &[7, 0, 11, 3, 4, 10, 1, 5][..n];
             let mut eights = [Eight::all(0.0); ITEM];
@@ -419,7 +435,7 @@ mod tests {
             for (k, eight) in eights.iter().enumerate() {
                 for lane in 0..LANES {
                     let item = slots.get(lane).map_or(&missing, |i| &before[*i as usize]);
-                    assert_eq!(eight.0[lane], item[k], "n = {n}");
+                    assert_eq!(eight.0[lane], item.0[k], "n = {n}");
                 }
             }
             let mut after = items(5000);

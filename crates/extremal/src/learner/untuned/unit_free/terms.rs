@@ -252,7 +252,7 @@ struct Count {
 impl Formula<Block, 11> for Count {
     compiled_with_caller! {
         fn apply<S: Simd>(self, part: Part<S>, block: &mut Block, sums: &mut [Lanes<S>; 11]) {
-            let [zero, one, two] = [0.0, 1.0, 2.0].map(|number| part.all(number));
+            let [zero, one, two] = [part.all(0.0), part.all(1.0), part.all(2.0)];
             let [value, given] = [part.of(&block.value), part.of(&block.given)];
             let size = value.abs();
             let count = part.of(&block.words[COUNT]) + one;
@@ -266,11 +266,11 @@ impl Formula<Block, 11> for Count {
             let square = squares + mean * (count * mean - two * sum);
             let rare = part.all(self.rounds).if_above(count, mean.abs(), zero);
             let spread = (square / count).max(zero).sqrt().max(rare);
-            let varies = |then| spread.if_above(part.all(1e-7) * largest, then, zero);
+            let constant = part.all(1e-7) * largest;
 
             let per_largest = one / largest;
             let scaled = value * (count / sizes);
-            let distance = varies((value - mean) / spread);
+            let distance = spread.if_above(constant, (value - mean) / spread, zero);
             let (in_largest, given_in_largest) = (value * per_largest, given * per_largest);
             sums[0] += scaled * scaled;
             sums[1] += value * value;
@@ -297,7 +297,7 @@ impl Formula<Block, 11> for Count {
             part.set(&mut block.words[LARGEST], largest);
             part.set(&mut block.per_largest, per_largest);
             part.set(&mut block.mean, mean);
-            part.set(&mut block.spread, varies(spread));
+            part.set(&mut block.spread, spread.if_above(constant, spread, zero));
             part.set(&mut block.growth, growth);
         }
     }

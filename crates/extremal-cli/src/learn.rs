@@ -10,9 +10,9 @@ use crate::terminal::Terminal;
 use crate::{INTERRUPTED, memory, tell};
 
 pub fn learn(options: &LearnOptions) -> anyhow::Result<ExitCode> {
-    memory::limit(options.max_memory);
     let quiet = options.reports.quiet || options.reports.progress == Progress::Json;
     let mut terminal = Terminal::new(quiet, "{total_bytes}")?;
+    terminal.memory = memory::limit(options.max_memory);
     let end = extremal_learn::learn(options, &mut terminal);
     terminal.bar.finish_and_clear();
     let end = end?;

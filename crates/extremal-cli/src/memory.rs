@@ -2,35 +2,54 @@
 
 use extremal_learn::Bytes;
 
-/// Limits the memory of the program, by default to half of the machine's. The libraries then report
-/// that memory has run out, and lose nothing.
+/// A reservation may exceed the limit by this factor, since not all of it need be used. The system
+/// refuses larger ones.
 #[cfg(unix)]
-pub fn limit(most: Option<Bytes>) {
+const RESERVED: u64 = 2;
+
+/// Limits the memory of the program, by default to half of the machine's. A single reservation that
+/// is too large is then an error of the library. Returns the limit in bytes.
+#[cfg(unix)]
+pub fn limit(most: Option<Bytes>) -> Option<u64> {
     use rustix::process::{Resource, getrlimit, setrlimit};
 
-    let Some(most) = most
-        .map(|Bytes(most)| most)
-        .or_else(|| Some(installed()? / 2))
-    else {
-        return;
+    let most = match most {
+        Some(Bytes(most)) => most,
+        None => number("/proc/meminfo", "MemTotal:")? / 2,
     };
     let mut limit = getrlimit(Resource::Data);
-    limit.current = Some(limit.maximum.map_or(most, |maximum| most.min(maximum)));
-    // A system that refuses has no limit, as before.
-    let _ = setrlimit(Resource::Data, limit);
+    let reserved = most.saturating_mul(RESERVED);
+    limit.current = Some(
+        limit
+            .maximum
+            .map_or(reserved, |maximum| reserved.min(maximum)),
+    );
+    setrlimit(Resource::Data, limit).is_ok().then_some(most)
 }
 
-/// The machine's memory in bytes, where the system tells it.
+/// The part of the limit that the program uses; 0 if it is not known.
 #[cfg(unix)]
-fn installed() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+pub fn used(limit: u64) -> f64 {
+    let used = number("/proc/self/status", "VmRSS:");
+    used.map_or(0.0, |used| used as f64 / limit as f64)
+}
+
+/// A number of bytes in a file of the system.
+#[cfg(unix)]
+fn number(path: &str, key: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let value = text.lines().find_map(|line| line.strip_prefix(key))?;
+    let kilobytes: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kilobytes.checked_mul(1 << 10)
 }
 
 /// Other systems have no such limit.
 #[cfg(not(unix))]
-pub fn limit(_most: Option<Bytes>) {}
+pub fn limit(_most: Option<Bytes>) -> Option<u64> {
+    None
+}
+
+#[cfg(not(unix))]
+pub fn used(_limit: u64) -> f64 {
+    0.0
+}

@@ -9,10 +9,14 @@ use anyhow::Context;
 use extremal_learn::Host;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::memory;
+
 /// A clock, a progress bar if stderr is a terminal, and a flag that signals set.
 pub struct Terminal {
     start: Instant,
     stop: Arc<AtomicBool>,
+    /// The limit on memory in bytes, if there is one.
+    pub memory: Option<u64>,
     pub bar: ProgressBar,
 }
 
@@ -36,6 +40,7 @@ impl Terminal {
         Ok(Self {
             start: Instant::now(),
             stop,
+            memory: None,
             bar: ProgressBar::with_draw_target(None, target).with_style(style),
         })
     }
@@ -55,6 +60,10 @@ impl Host for Terminal {
 
     fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    fn memory(&self) -> f64 {
+        self.memory.map_or(0.0, memory::used)
     }
 
     fn progress(&mut self, done: u64, of: Option<u64>) {

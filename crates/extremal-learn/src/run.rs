@@ -22,6 +22,13 @@ const FIRST: usize = 100;
 /// The largest number of examples that are played between two calls of [`Host::is_stopped`].
 const STRIDE: u64 = 256;
 
+/// The part of the allowed memory at which a run ends. The rest is for the model file.
+const MOST_MEMORY: f64 = 0.9;
+
+/// From this part on, memory is checked more often: after so many examples.
+const HALF_MEMORY: f64 = 0.5;
+const CAREFUL_STRIDE: usize = 16;
+
 /// The outputs that are written during a run, as indices of [`Run::outputs`].
 pub(crate) const PREDICTIONS: usize = 0;
 pub(crate) const TRACE: usize = 1;
@@ -36,6 +43,9 @@ pub trait Host {
 
     /// Whether the run should stop and save its model.
     fn is_stopped(&self) -> bool;
+
+    /// The part of the allowed memory that is used; 0 if it is not known.
+    fn memory(&self) -> f64;
 
     /// Shows the number of bytes read and, if known, the size of the input.
     fn progress(&mut self, done: u64, of: Option<u64>);
@@ -261,8 +271,17 @@ impl<'a> Run<'a> {
             if self.host.is_stopped() {
                 return Ok(End::Interrupted);
             }
+            let memory = self.host.memory();
+            if memory > MOST_MEMORY {
+                return Err(self.data_error(
+                    "the features need nearly all of the memory that is allowed. Use --max-memory to allow more, or --bits to hash the features".into(),
+                ));
+            }
             rounds.clear();
-            let stride = examples.len().min(self.stride());
+            let mut stride = examples.len().min(self.stride());
+            if memory > HALF_MEMORY {
+                stride = stride.min(CAREFUL_STRIDE);
+            }
             let played = self
                 .session
                 .play(&examples[..stride], self.threads, &mut rounds);

@@ -83,6 +83,8 @@ pub(super) struct State {
     pub jumps: f64,
     /// Losses that member 1 did not learn from in full.
     pub forgiven: f64,
+    /// Σ|d|·‖a/M‖ of member 1 over the rounds whose row or label the guard altered.
+    altered: f64,
     /// Σd·p with the slopes d at what was played, and Σ|d·p|.
     pub played: Wide,
     pub sizes: f64,
@@ -209,10 +211,15 @@ impl Engine {
             }
         };
         certify(state, (prediction, loss, slope), row.reach[1].sqrt());
+        let radius = state.radius;
         if let Some((label, restarts)) = believed {
             state.count(&settings, label, example.weight, restarts);
         }
         self.write(members, slope);
+        // r grows for the next round, whose sums include this round's gradient.
+        let state = &mut self.state;
+        let growth = state.radius - radius;
+        state.jumps += growth * (state.squares.max(0.0).sqrt() + state.altered);
         let rounds = self.state.rounds;
         let mut record = Record::new(rounds, slope.abs() * norm, slope * prediction, f64::NAN);
         record.sigma = now.weights[0];
@@ -365,7 +372,7 @@ impl State {
         // no point of the ellipsoid predicts more
         let limit = self.radius * row.reach[0].sqrt();
         let (low, high) = match self.range {
-            Some((low, high)) if clip => (low.max(-limit), high.min(limit)),
+            Some((low, high)) if clip => (low.clamp(-limit, limit), high.clamp(-limit, limit)),
             _ => (-limit, limit),
         };
         Now {
@@ -390,6 +397,8 @@ impl State {
         let off = label - self.mean();
         let (unit, rounds) = (self.unit, (self.rounds - 1) as f64);
         match self.label_guard.believe(off.abs(), unit, rounds) {
+            // A label that is believed as it is must not be rounded.
+            Belief::Size(size) if size == off.abs() => Some((label, false)),
             Belief::Size(size) => Some((self.mean() + size.copysign(off), false)),
             Belief::Changed(size) => Some((self.mean() + size.copysign(off), true)),
             Belief::Struck => None,
@@ -405,9 +414,7 @@ impl State {
             }
             let needed = settings.radius * label.abs().max(off);
             if needed > self.radius {
-                let radius = needed.log2().ceil().exp2();
-                self.jumps += (radius - self.radius) * self.squares.max(0.0).sqrt();
-                self.radius = radius;
+                self.radius = needed.log2().ceil().exp2();
             }
             if restarts {
                 (self.weight, self.label_sum) = (0.0, 0.0);
@@ -541,6 +548,7 @@ fn update(next: &mut State, now: &Now, row: &Row, experts: [(f64, f64); 3]) -> [
             // The comparator's loss at the true row and label may be 0, and the bets paid for its
             // prediction at the believed row.
             next.forgiven += loss + own.abs() * (p.abs() + next.radius * reach);
+            next.altered += own.abs() * reach;
         } else if member == 0 && beyond {
             next.forgiven += loss;
         }

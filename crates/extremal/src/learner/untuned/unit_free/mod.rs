@@ -245,11 +245,11 @@ impl ByExample for Unitless {
         });
         // no point of the ellipsoid predicts more
         let limit = state.radius * parts.filter(|part| part.is_finite()).sum::<f64>().sqrt();
-        let prediction = prediction.max(-limit).min(limit);
-        Ok(match self.range() {
+        let prediction = match self.range() {
             Some((low, high)) => prediction.max(low).min(high),
             None => prediction,
-        })
+        };
+        Ok(prediction.max(-limit).min(limit))
     }
 
     fn range(&self) -> Option<(f64, f64)> {

@@ -16,8 +16,8 @@ const NONE: u32 = u32::MAX;
 /// The numbers of every feature that was seen, in the order in which they were first seen.
 #[derive(Default)]
 pub(super) struct Table {
-    /// The slot of every index.
-    leaves: Vec<Option<Box<[u32; LEAF]>>>,
+    /// The slot of every index, in leaves. A leaf without indices is empty.
+    leaves: Vec<Box<[u32]>>,
     /// The index of every slot.
     indices: Vec<u32>,
     features: Vec<Feature>,
@@ -42,8 +42,7 @@ impl Table {
     /// The slot of an index that was seen.
     #[inline]
     fn slot(&self, index: usize) -> Option<u32> {
-        let leaf = self.leaves.get(index / LEAF)?.as_ref()?;
-        let slot = leaf[index % LEAF];
+        let slot = *self.leaves.get(index / LEAF)?.get(index % LEAF)?;
         (slot != NONE).then_some(slot)
     }
 
@@ -77,9 +76,15 @@ impl Table {
         reserve(&mut self.indices, slot + 1, features)?;
         reserve(&mut self.features, slot + 1, features)?;
         if leaf >= self.leaves.len() {
-            self.leaves.resize_with(leaf + 1, || None);
+            self.leaves.resize_with(leaf + 1, Box::default);
         }
-        let leaf = self.leaves[leaf].get_or_insert_with(|| Box::new([NONE; LEAF]));
+        let leaf = &mut self.leaves[leaf];
+        if leaf.is_empty() {
+            let mut slots = Vec::new();
+            reserve(&mut slots, LEAF, features)?;
+            slots.resize(LEAF, NONE);
+            *leaf = slots.into_boxed_slice();
+        }
         leaf[index % LEAF] = slot as u32;
         self.indices.push(index as u32);
         self.features.push(Feature::default());
@@ -90,9 +95,7 @@ impl Table {
     pub fn truncate(&mut self, len: usize) {
         for index in self.indices.drain(len..) {
             let index = index as usize;
-            if let Some(leaf) = &mut self.leaves[index / LEAF] {
-                leaf[index % LEAF] = NONE;
-            }
+            self.leaves[index / LEAF][index % LEAF] = NONE;
         }
         self.features.truncate(len);
     }
@@ -101,7 +104,7 @@ impl Table {
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Feature)> {
         let leaves = self.leaves.iter().enumerate();
         let slots = leaves.flat_map(|(k, leaf)| {
-            let slots = leaf.iter().flat_map(|leaf| leaf.iter().enumerate());
+            let slots = leaf.iter().enumerate();
             slots.map(move |(i, slot)| (LEAF * k + i, *slot))
         });
         let used = slots.filter(|(_, slot)| *slot != NONE);

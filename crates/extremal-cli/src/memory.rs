@@ -5,7 +5,7 @@ use extremal_learn::Bytes;
 /// A reservation may exceed the limit by this factor, since not all of it need be used. The system
 /// refuses larger ones.
 #[cfg(unix)]
-const RESERVED: u64 = 2;
+const RESERVED: u64 = 4;
 
 /// Limits the memory of the program, by default to half of the machine's. A single reservation that
 /// is too large is then an error of the library. Returns the limit in bytes.

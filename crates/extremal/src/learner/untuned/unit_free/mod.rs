@@ -226,7 +226,7 @@ impl Point for Unitless {
     fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
         let (table, factors) = (&self.engine.table, self.factors());
         let (shrinkage, _) = self.shrinkage(&factors);
-        for (index, feature) in table.iter() {
+        for (index, feature) in table.sorted() {
             let weight = shrinkage * self.weight(&factors, index, feature);
             if weight != 0.0 {
                 each(index, weight);

@@ -1,26 +1,46 @@
 //! The numbers kept for each feature. Memory grows with the features that were seen, not with the
 //! largest index.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
 use crate::kernel::{self, ITEM};
 use crate::learner::untuned::unit_free::terms::Feature;
 use crate::memory::reserve;
 use crate::saved::check_shape;
 use crate::{Error, Result};
 
-/// Indices that share a leaf of the table of slots.
-const LEAF: usize = 256;
-
-/// The slot of an index that has none.
-const NONE: u32 = u32::MAX;
-
 /// The numbers of every feature that was seen, in the order in which they were first seen.
 #[derive(Default)]
 pub(super) struct Table {
-    /// The slot of every index, in leaves. A leaf without indices is empty.
-    leaves: Vec<Box<[u32]>>,
+    /// The slot of every index.
+    slots: HashMap<u32, u32, BuildHasherDefault<Spread>>,
     /// The index of every slot.
     indices: Vec<u32>,
     features: Vec<Feature>,
+}
+
+/// Spreads indices, which are small numbers, over all bits. The result is the same on every machine.
+#[derive(Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes
+            .iter()
+            .for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    #[inline]
+    fn write_u32(&mut self, index: u32) {
+        // 2⁶⁴ divided by the golden ratio (Knuth); the table uses the highest and the lowest bits
+        let spread = (self.0 ^ u64::from(index)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = spread ^ (spread >> 32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 impl Table {
@@ -39,23 +59,17 @@ impl Table {
         &mut self.features
     }
 
-    /// The slot of an index that was seen.
-    #[inline]
-    fn slot(&self, index: usize) -> Option<u32> {
-        let slot = *self.leaves.get(index / LEAF)?.get(index % LEAF)?;
-        (slot != NONE).then_some(slot)
-    }
-
     /// The feature of an index that was seen.
     pub fn get(&self, index: usize) -> Option<&Feature> {
-        Some(&self.features[self.slot(index)? as usize])
+        let slot = self.slots.get(&u32::try_from(index).ok()?)?;
+        Some(&self.features[*slot as usize])
     }
 
     /// The slot of an index, a new one if there is none. A new feature is 0.
     #[inline]
     pub fn slot_or_new(&mut self, index: usize) -> Result<u32> {
-        match self.slot(index) {
-            Some(slot) => Ok(slot),
+        match self.slots.get(&(index as u32)) {
+            Some(slot) => Ok(*slot),
             None => self.new_slot(index),
         }
     }
@@ -67,48 +81,33 @@ impl Table {
 
     #[cold]
     fn new_slot(&mut self, index: usize) -> Result<u32> {
-        let features = index + 1;
-        let (slot, leaf) = (self.indices.len(), index / LEAF);
-        if slot >= NONE as usize {
-            return Err(Error::Memory { features });
-        }
-        reserve(&mut self.leaves, leaf + 1, features)?;
+        let (slot, features) = (self.indices.len(), index + 1);
+        let full = || Error::Memory { features };
+        let [slot32, index32] = [slot, index].map(u32::try_from);
+        let (slot32, index32) = (slot32.map_err(|_| full())?, index32.map_err(|_| full())?);
         reserve(&mut self.indices, slot + 1, features)?;
         reserve(&mut self.features, slot + 1, features)?;
-        if leaf >= self.leaves.len() {
-            self.leaves.resize_with(leaf + 1, Box::default);
-        }
-        let leaf = &mut self.leaves[leaf];
-        if leaf.is_empty() {
-            let mut slots = Vec::new();
-            reserve(&mut slots, LEAF, features)?;
-            slots.resize(LEAF, NONE);
-            *leaf = slots.into_boxed_slice();
-        }
-        leaf[index % LEAF] = slot as u32;
-        self.indices.push(index as u32);
+        self.slots.try_reserve(1).map_err(|_| full())?;
+        self.slots.insert(index32, slot32);
+        self.indices.push(index32);
         self.features.push(Feature::default());
-        Ok(slot as u32)
+        Ok(slot32)
     }
 
     /// Removes the features from slot `len` on.
     pub fn truncate(&mut self, len: usize) {
         for index in self.indices.drain(len..) {
-            let index = index as usize;
-            self.leaves[index / LEAF][index % LEAF] = NONE;
+            self.slots.remove(&index);
         }
         self.features.truncate(len);
     }
 
     /// The indices that were seen, increasing, with their features.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &Feature)> {
-        let leaves = self.leaves.iter().enumerate();
-        let slots = leaves.flat_map(|(k, leaf)| {
-            let slots = leaf.iter().enumerate();
-            slots.map(move |(i, slot)| (LEAF * k + i, *slot))
-        });
-        let used = slots.filter(|(_, slot)| *slot != NONE);
-        used.map(|(index, slot)| (index, &self.features[slot as usize]))
+    pub fn sorted(&self) -> impl Iterator<Item = (usize, &Feature)> {
+        let mut all: Vec<_> = self.indices.iter().zip(&self.features).collect();
+        all.sort_unstable_by_key(|(index, _)| **index);
+        all.into_iter()
+            .map(|(index, feature)| (*index as usize, feature))
     }
 
     /// The table with these features; an error if the parts do not fit together.

@@ -247,7 +247,7 @@ impl Run<'_> {
         match self.session.models[0].learner.by_example() {
             Some(learner) => {
                 // Without labels other than 0 there is nothing to gain.
-                let radius = learner.radius().max(f64::MIN_POSITIVE.sqrt().sqrt());
+                let radius = learner.radius().max(1e-50);
                 let ball = L2Ball::new(self.session.dim(), radius);
                 Ok(Arc::new(ball.map_err(Error::library("hindsight"))?))
             }

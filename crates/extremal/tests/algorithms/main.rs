@@ -16,4 +16,5 @@ mod ons;
 mod perturbed;
 #[path = "../support/mod.rs"]
 mod support;
+mod unit_free;
 mod untuned;

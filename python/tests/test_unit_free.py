@@ -229,6 +229,18 @@ def test_the_program_gives_the_same_bits(classes, intercept, tmp_path):
         np.testing.assert_allclose(predicted, ours.predict(far), rtol=1e-5, atol=1e-3)
 
 
+@needs_program
+def test_the_program_weighs_rows_to_the_same_bits(tmp_path):
+    X, y = raw(0)
+    weights = np.random.default_rng(2).integers(0, 5, len(y)) / 4
+    table, model = tmp_path / "table.csv", tmp_path / "model"
+    table.write_text("y,w,a,b,c,d,e\n" + "".join(
+        ",".join(map(repr, row)) + "\n" for row in np.column_stack([y, weights, X]).tolist()))
+    run("learn", table, "--label", "y", "--weight", "w", "-q", "-f", model)
+    ours = OnlineRegressor().partial_fit(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(ex.load(model).weights_[0], [*ours.intercept_, *ours.coef_])
+
+
 # Errors change nothing.
 
 @pytest.mark.parametrize("classes", [0, 2, 3])
@@ -290,6 +302,16 @@ def test_regret_is_that_of_the_set_of_the_data(classes, kind):
     assert lower - slack <= model._total_loss - least <= upper + slack
 
 
+@pytest.mark.parametrize("intercept", [False, True])
+def test_regret_without_anything_to_learn(intercept):
+    X, y = raw(0, rows=50)
+    model = OnlineRegressor(regret=True, fit_intercept=intercept)
+    assert model.fit(X, 0 * y).regret_ == pytest.approx((0, 0), abs=1e-30)
+    assert (model.coef_ == 0).all() and model.certificate_["regret"] == 0
+    lower, upper = model.fit(0 * X, abs(y)).regret_
+    assert 0 <= lower + 1e-6 * model._total_loss and lower <= upper and (model.coef_ == 0).all()
+
+
 def test_a_certificate_is_vacuous_only_above_the_total_loss():
     X, y = raw(0)
     learner = OnlineRegressor().fit(X, y)._learners[0]
@@ -315,6 +337,17 @@ def test_a_loop_of_learn():
         predictions.append(loop.learn(given, label, loss, weight=0.5))
     assert loop.save() == played.save() and loop.rounds == len(y)
     np.testing.assert_array_equal(predictions, history["prediction"])
+
+
+def test_streams_and_experiments():
+    learner = ex.learners.unit_free(ex.sets.unit_free(dim=5))
+    history = ex.play(learner, ex.streams.regression(5), loss="squared", rounds=2000)
+    assert learner.rounds == 2000 and history["loss"][-500:].mean() < 0.2 * history["loss"][:20].mean()
+    with pytest.raises(ex.Error, match="never negative, not linear"):
+        ex.play(learner, ex.streams.drift(5), rounds=10)
+    problem = {"set": "unit-free:dim=5", "loss": "squared", "stream": "regression", "rounds": 10}
+    with pytest.raises(ex.Error, match="play it without a meter"):
+        ex.compare({"problem": {"p": problem}, "learner": {"a": "unit-free"}})
 
 
 def test_learn_refuses():

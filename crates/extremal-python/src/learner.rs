@@ -83,7 +83,7 @@ impl Learner {
             return Ok(None);
         };
         // Without labels other than 0 there is nothing to gain.
-        let radius = own.radius().max(f64::MIN_POSITIVE.sqrt().sqrt());
+        let radius = own.radius().max(1e-50);
         let ball = L2Ball::new(learner.dim(), radius).map_err(|e| raise(&e))?;
         let scales = (0..learner.dim()).map(|i| match own.scale(i) {
             0.0 => 1.0,

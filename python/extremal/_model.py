@@ -27,6 +27,7 @@ class Model:
         self._plan = json.loads(core.plan)
         self.weights_ = np.array(core.weights())
         self.rounds = core.rounds
+        self._range = core.range
         self.classes_ = list(self._plan.get("classes") or [])
 
     @property
@@ -57,6 +58,8 @@ class Model:
     def predict(self, rows):
         """Returns the prediction for each row: its score, or the class with the largest score.
 
+        Scores of a model that learnt without units are clipped to the range of the labels that it has seen.
+
         Parameters
         ----------
         rows : matrix or sparse matrix
@@ -65,7 +68,7 @@ class Model:
         scores = self.decision_function(rows)
         if self.classes_:
             return np.array(self.classes_)[scores.argmax(axis=1)]
-        return scores
+        return scores if self._range is None else scores.clip(*self._range)
 
     def __repr__(self):
         return f"<Model of {self.rounds} rounds: {self._plan['learner']}>"

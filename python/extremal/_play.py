@@ -197,7 +197,7 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
 def fit(learners, rows, y, classes, *, loss, l2, weights=None, order=None, intercept=False, undo=False):
     """Lets each learner play all rows in the given order, and returns the sum of their total losses. A
     learner with a class separates it from all others; with None, it gets the labels themselves.
-    `intercept` appends a 1 to each row. With `undo`, an exception restores all learners."""
+    `intercept` puts a 1 in front of each row. With `undo`, an exception restores all learners."""
     matrix, (count, _) = _arrays.rows(rows)
     release = _is_long(matrix, learners, count, l2)
     arguments = (learners, as_loss(loss), l2, matrix, y, classes, weights, order, intercept, undo, release)
@@ -344,8 +344,9 @@ def best_in_hindsight(set, rows, y=None, *, loss="linear", l2=0.0, sample_weight
     return search(set, rows, y, loss=loss, l2=l2, sample_weight=sample_weight, gap=gap)
 
 
-def search(set, rows, y, *, loss, l2, sample_weight, gap=1e-6, intercept=False):
-    """`best_in_hindsight`, optionally with an intercept: a 1 appended to each row."""
+def search(set, rows, y, *, loss, l2, sample_weight, gap=1e-6, intercept=False, learner=None):
+    """`best_in_hindsight`, optionally with an intercept: a 1 in front of each row. With a learner whose
+    set follows the data, the decision is in its present set."""
     if isinstance(rows, _core.Stream):
         raise TypeError("a stream keeps no rows: give the rows that stream.take(rounds) returns")
     loss = as_loss(loss)
@@ -359,7 +360,7 @@ def search(set, rows, y, *, loss, l2, sample_weight, gap=1e-6, intercept=False):
         raise ValueError(f"rows have length {width}{ones}, the set has dimension {set.dim}")
     y = _labels(y, count, loss)
     weights = None if sample_weight is None else _arrays.vector(sample_weight, "weights", count)
-    point, value, floor = _core.best(set, loss, l2, matrix, y, weights, gap, intercept)
+    point, value, floor = _core.best(set, loss, l2, matrix, y, weights, gap, intercept, learner)
     # rounding errors of a total of 0 do not count
     if value - floor > gap * abs(value) + 1e-9 * (1 + count):
         warnings.warn(f"the search stopped at a gap of {value - floor:.3g}; the requested gap was "

@@ -72,6 +72,7 @@ def search(
     sample_weight: ArrayLike | None,
     gap: float = 1e-6,
     intercept: bool = False,
+    learner: Learner | None = None,
 ) -> Best: ...
 def fit(
     learners: list[Learner],

@@ -36,6 +36,7 @@ __all__ = [
     "so_ogd",
     "delayed",
     "dynamic_ofw",
+    "unit_free",
 ]
 
 def from_spec(
@@ -262,5 +263,12 @@ def dynamic_ofw(
     *,
     smoothness: float | None = None,
     start: ArrayLike | None = None,
+    storage: Literal["dense", "lazy", "sparse"] = "dense",
+) -> Learner: ...
+def unit_free(
+    set: Set | str,
+    *,
+    intercept: bool | None = None,
+    no_clip: bool | None = None,
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...

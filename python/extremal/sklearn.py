@@ -24,24 +24,29 @@ from .losses import from_spec as as_loss
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
 
-_SET = "l2:radius=1024"
+_BALL = "l2:radius=1024"
 
 _PARAMETERS = """
     Parameters
     ----------
-    set : str, Set, or callable, default "l2:radius=1024"
+    set : str, Set, or callable, optional
         The constraint set of the coefficients: a spec, a set, or a function of the dimension that
-        returns one. With ``fit_intercept``, the intercept is one more coordinate, the last. The
-        default is a ball so large that its boundary rarely matters, unless targets are hundreds of
-        times larger than the norms of rows. The default learner adapts to the scale of the data; other
-        learners lose accuracy in a larger set. Scale features of very different sizes first, for
-        example with scikit-learn's StandardScaler.
+        returns one. With ``fit_intercept``, the intercept is one more coordinate, the first. The
+        default is "unit-free" with the learner of the same name. Otherwise (for another ``learner``,
+        with ``l2``, or for a loss that can be negative) the default is "l2:radius=1024", a ball so
+        large that its boundary rarely matters, unless targets are hundreds of times larger than the
+        norms of rows. In the ball, scale features of very different sizes first, for example with
+        scikit-learn's StandardScaler.
     loss : str or Loss, default "{loss}"
         {losses}
     learner : str, optional
-        The spec of a learner. By default, a learner that needs no ``horizon`` and no
-        ``gradient-bound`` is chosen for the set and the loss: "coin-ftrl" on ℓ2 balls, unless
-        ``storage`` is "dense". It takes O(non-zeros) per row, or O(features) with ``l2``.
+        The spec of a learner. The default needs no tuning. Without ``set`` it is "unit-free", which is
+        for raw data: multiplying a feature or the targets by a constant, or adding a constant to a
+        feature, changes predictions little or not at all, and a corrupt row does little harm. It takes
+        O(non-zeros) per row. It needs ``l2=0`` and a loss of a prediction and a label that is never
+        negative. In other cases the default depends on the set and the loss: "coin-ftrl" on ℓ2 balls,
+        unless ``storage`` is "dense". It is for scaled features, and takes O(non-zeros) per row, or
+        O(features) with ``l2``.
     l2 : float, default 0
         λ of the ridge term (λ/2)‖x‖², which is added to the loss of every row. Here x includes the
         intercept.
@@ -58,20 +63,22 @@ _PARAMETERS = """
     random_state : int, RandomState instance, optional
         Determines the order of the rows in `fit`.
     storage : "auto", "dense", "lazy" or "sparse", default "auto"
-        How the learner stores its decisions. If the first rows are sparse, "auto" chooses "lazy" on
-        ℓ2 balls and "sparse" on ℓ1 balls and simplices. If they are dense, it chooses "lazy" on ℓ2
-        balls unless ``learner`` is given. In all other cases it chooses "dense".
+        How the learner stores its decisions. If the first rows are sparse, "auto" chooses "lazy" for
+        "unit-free" and on ℓ2 balls, and "sparse" on ℓ1 balls and simplices. If they are dense, it
+        chooses "lazy" for "unit-free", and on ℓ2 balls provided that ``learner`` is not given.
+        Otherwise it chooses "dense".
 """
 
 _ATTRIBUTES = """
     regret_ : (float, float) or None
-        A lower and an upper bound on the regret of `fit`{summed}. The regret is the total loss over all
-        passes minus the total loss of the best fixed decision. The attribute is None without
-        ``regret=True``, and after `partial_fit`, which keeps no rows.
+        A lower and an upper bound of the regret of `fit`: its total loss over all passes minus that of
+        the best fixed decision{summed}. For "unit-free" this is the best decision of the set after
+        the last row, Σ(M_i·x_i)² ≤ r², where M_i is the largest size of feature i.
+        None without ``regret=True``, and after `partial_fit`, which keeps no rows.
     certificate_ : {certificate}
-        An upper bound on the regret that the learner itself computes from the gradients. The keys are
-        ``level``, ``regret`` (the bound), ``vacuous`` (whether the bound is too large to be
-        informative) and ``strong_convexity``. None if the learner computes no bound.
+        The learner's own bound of its regret, computed while it learns: ``level``, ``regret`` (an
+        upper bound), ``vacuous`` (whether the bound is too large to be informative) and
+        ``strong_convexity``. None if the learner computes no bound.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -87,6 +94,10 @@ def _takes_by_name(function, name):
     except ValueError:  # some functions written in C have no signature
         return False
     return takes is not None and takes.kind is takes.KEYWORD_ONLY
+
+
+def _is_unit_free(spec):
+    return spec.partition(":")[0] == "unit-free"
 
 
 class _Online(BaseEstimator):
@@ -146,7 +157,12 @@ class _Online(BaseEstimator):
     def _make_learners(self, rows_are_sparse):
         self._made_with = {name: getattr(self, name) for name in ("set", "learner", "storage", "fit_intercept")}
         dim = self.n_features_in_ + bool(self.fit_intercept)
-        space = self.set
+        if self.storage not in ("auto", "dense", "lazy", "sparse"):
+            raise ValueError(f"storage must be 'auto', 'dense', 'lazy' or 'sparse', not {self.storage!r}")
+        if not isinstance(self.learner, (str, NoneType)):
+            raise TypeError(f"learner must be a spec, for example 'ofw-ls', not {self.learner!r}")
+        asked = self.learner and self._with_intercept(self.learner)
+        space = self._default_set(asked, dim) if self.set is None else self.set
         if callable(space):
             space = space(dim=dim) if _takes_by_name(space, "dim") else space(dim)
         if isinstance(space, str):
@@ -154,30 +170,36 @@ class _Online(BaseEstimator):
         if not isinstance(space, Set):
             raise TypeError("set must be a spec, a Set, or a function of the dimension that returns one, not "
                             f"{self.set!r}")
-        if not isinstance(self.learner, (str, NoneType)):
-            raise TypeError(f"learner must be a spec, for example 'ofw-ls', not {self.learner!r}")
         if space.dim != dim:
             intercept = " and an intercept" if self.fit_intercept else ""
             raise ValueError(f"the set has dimension {space.dim}, expected {dim} for "
                              f"{self.n_features_in_} features{intercept}")
-        if self.storage not in ("auto", "dense", "lazy", "sparse"):
-            raise ValueError(f"storage must be 'auto', 'dense', 'lazy' or 'sparse', not {self.storage!r}")
         if self.storage != "auto":
             storages = [self.storage]
         elif rows_are_sparse:
             storages = ["lazy", "sparse", "dense"]
         else:
-            storages = ["dense"] if self.learner else ["lazy", "dense"]
+            storages = ["dense"] if asked and not _is_unit_free(asked) else ["lazy", "dense"]
         for storage in storages:
             # With a ridge term the default would be sc-ofw, which was measured to be far less accurate
             # on balls as large as the default one.
-            l2 = 0.0 if storage == "lazy" else self.l2
-            spec = self.learner or Learner.default_spec(space, as_loss(self.loss), l2, storage)
+            l2 = 0.0 if storage == "lazy" and space.name != "unit-free" else self.l2
+            spec = asked or self._with_intercept(Learner.default_spec(space, as_loss(self.loss), l2, storage))
             try:
                 return [Learner(spec, space, storage) for _ in self._chosen]
             except Error:
                 if storage == storages[-1]:
                     raise
+
+    def _with_intercept(self, spec):
+        return _core.with_intercept(spec, bool(self.fit_intercept))
+
+    def _default_set(self, asked, dim):
+        """The set of the learner unit-free, if this learner is asked for or can be the default."""
+        free = Set("unit-free", dim)
+        storage = "lazy" if self.storage == "auto" else self.storage
+        spec = asked or Learner.default_spec(free, as_loss(self.loss), self.l2, storage)
+        return free if _is_unit_free(spec) else Set(_BALL, dim)
 
     def _play(self, X, y, weights, order=None, undo=False):
         """Lets each learner play all rows, and returns the total loss."""
@@ -194,6 +216,10 @@ class _Online(BaseEstimator):
     def _has_intercept(self):
         return self._learners[0].dim > self.n_features_in_
 
+    def _first(self):
+        """The index of the first feature's coefficient: 1 after an intercept."""
+        return self._learners[0].dim - self.n_features_in_
+
     def _fit(self, X, y, weights):
         if not isinstance(self.passes, Integral) or self.passes < 1:
             raise ValueError(f"passes must be a positive integer, not {self.passes!r}")
@@ -205,9 +231,10 @@ class _Online(BaseEstimator):
             order = random.permutation(X.shape[0]).astype(np.int64, copy=False) if self.shuffle else None
             total += self._play(X, y, weights, order)
         self.regret_ = self._regret(X, y, weights, total) if self.regret else None
-        reach = self._learners[0].set.norm_bound
-        if self.set == _SET and np.linalg.norm(self._coefficients(), axis=1).max() > 0.9 * reach:
-            warnings.warn(f"the coefficients have reached the boundary of the default set, {_SET}: scale "
+        space = self._learners[0].set
+        is_ball = self.set == _BALL or self.set is None and space.name == "l2"
+        if is_ball and np.linalg.norm(self._coefficients(), axis=1).max() > 0.9 * space.norm_bound:
+            warnings.warn(f"the coefficients have reached the boundary of the default set, {_BALL}: scale "
                           "the targets and the features, or give a larger set", ConvergenceWarning,
                           stacklevel=3)
 
@@ -217,7 +244,7 @@ class _Online(BaseEstimator):
         for learner, chosen in zip(self._learners, self._chosen):
             target = y if chosen is None else np.where(y == chosen, 1.0, -1.0)
             best = search(learner.set, X, target if labelled else None, loss=self.loss, l2=self.l2,
-                          sample_weight=weights, intercept=self._has_intercept())
+                          sample_weight=weights, intercept=self._has_intercept(), learner=learner)
             least += self.passes * (best.value - best.gap)
             most += self.passes * best.value
         return total - most, total - least
@@ -246,13 +273,13 @@ class _Online(BaseEstimator):
     def _intercept(self):
         coefficients = self._coefficients()
         if coefficients.shape[1] > self.n_features_in_:
-            return coefficients[:, -1]
+            return coefficients[:, 0]
         return np.zeros(len(coefficients))
 
     def _scores(self, X):
         check_is_fitted(self, "_learners")
         X = self._validated(X)
-        return X @ self._coefficients()[:, :self.n_features_in_].T + self._intercept()
+        return X @ self._coefficients()[:, self._first():].T + self._intercept()
 
 
 class OnlineRegressor(RegressorMixin, _Online):
@@ -283,7 +310,7 @@ class OnlineRegressor(RegressorMixin, _Online):
     True
     """
 
-    def __init__(self, set=_SET, loss="squared", learner=None, l2=0.0, *,
+    def __init__(self, set=None, loss="squared", learner=None, l2=0.0, *,
                  fit_intercept=True, passes=5, shuffle=True, regret=False, random_state=None,
                  storage="auto"):
         self.set = set
@@ -340,13 +367,15 @@ class OnlineRegressor(RegressorMixin, _Online):
         return self
 
     def predict(self, X):
-        """Returns ⟨row, coef_⟩ + intercept_ for each row."""
-        return self._scores(X)[:, 0]
+        """Returns ⟨row, coef_⟩ + intercept_ for each row. The learner "unit-free" clips it to the range of
+        the targets seen, unless it is "unit-free:no-clip=true"."""
+        scores, limits = self._scores(X)[:, 0], self._learners[0].range
+        return scores if limits is None else scores.clip(*limits)
 
     @property
     def coef_(self):
         """The coefficients: the learner's current decision."""
-        return self._coefficients()[0, :self.n_features_in_]
+        return self._coefficients()[0, self._first():]
 
     @property
     def intercept_(self):
@@ -397,7 +426,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
     (3, 4)
     """
 
-    def __init__(self, set=_SET, loss="logistic", learner=None, l2=0.0, *,
+    def __init__(self, set=None, loss="logistic", learner=None, l2=0.0, *,
                  fit_intercept=True, passes=5, shuffle=True, regret=False, random_state=None,
                  storage="auto"):
         self.set = set
@@ -524,7 +553,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
     @property
     def coef_(self):
         """The coefficients: the learners' current decisions, one row each."""
-        return self._coefficients()[:, :self.n_features_in_]
+        return self._coefficients()[:, self._first():]
 
     @property
     def intercept_(self):

@@ -18,7 +18,7 @@ _Request: TypeAlias = bool | str | None
 _Storage: TypeAlias = Literal["auto", "dense", "lazy", "sparse"]
 
 class _Online:
-    set: Set | str
+    set: Set | str | None
     loss: Loss | str
     learner: str | None
     l2: float
@@ -38,7 +38,7 @@ class _Online:
 class OnlineRegressor(_Online):
     def __init__(
         self,
-        set: Set | str = "l2:radius=1024",
+        set: Set | str | None = None,
         loss: Loss | str = "squared",
         learner: str | None = None,
         l2: float = 0.0,
@@ -72,7 +72,7 @@ class OnlineClassifier(_Online):
     classes_: NDArray[Any]
     def __init__(
         self,
-        set: Set | str = "l2:radius=1024",
+        set: Set | str | None = None,
         loss: Loss | str = "logistic",
         learner: str | None = None,
         l2: float = 0.0,

@@ -23,6 +23,7 @@ __all__ = [
     "gauge_ftrl_uniform",
     "coin_betting",
     "coin_ftrl",
+    "unit_free",
     "gauge_wrapper",
     "so_ogd",
     "so_ogd_adaptive",
@@ -116,6 +117,14 @@ def coin_betting(
     total: ArrayLike,
 ) -> Any: ...
 def coin_ftrl(beta: ArrayLike, bets: ArrayLike, rounds: ArrayLike) -> Any: ...
+def unit_free(
+    beta: ArrayLike,
+    bets: ArrayLike,
+    gap: ArrayLike,
+    jumps: ArrayLike,
+    forgiven: ArrayLike,
+    rounds: ArrayLike,
+) -> Any: ...
 def gauge_wrapper(
     scale: ArrayLike,
     radius: ArrayLike,

@@ -47,6 +47,7 @@ def assert_same(one, other):
 PARAMETERS = [
     {},
     {"fit_intercept": False},
+    {"set": "l2:radius=1024"},
     {"l2": 0.1},
     {"set": "l2:radius=2", "learner": "gauge-ftrl"},
     {"set": "lp:p=1.5,radius=3"},

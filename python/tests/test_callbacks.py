@@ -116,8 +116,9 @@ def unit(direction):
 
 
 # Nothing is known of a Python set but its oracle; these need a projection, a gauge, a smooth constraint, vertices, or a
-# registered ball.
-NOT_ON_CUSTOM_SETS = {"coin-ftrl", "dual-averaging", "eg", "fast-ogd", "gauge-wrapper", "lloo", "ogd", "pairwise", "so-ogd"}
+# registered ball. unit-free has a set of its own.
+NOT_ON_CUSTOM_SETS = {"coin-ftrl", "dual-averaging", "eg", "fast-ogd", "gauge-wrapper", "lloo", "ogd", "pairwise", "so-ogd",
+                      "unit-free"}
 
 
 @pytest.mark.parametrize("wrong,why", [(lambda d: unit(d), "must minimise .* not maximise"),

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -359,10 +360,14 @@ def test_a_default_set_that_binds_is_told():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 5))
     y = 200_000 + 50_000 * X[:, 0]
-    with pytest.warns(warning, match="boundary of the default set"):
-        ex.OnlineRegressor(random_state=0).fit(X, y)
-    model = ex.OnlineRegressor("l2:radius=1e6", random_state=0).fit(X, y)
-    assert model.score(X, y) > 0.99
+    for parameters in ({"set": "l2:radius=1024"}, {"learner": "coin-ftrl"}):
+        with pytest.warns(warning, match="boundary of the default set"):
+            ex.OnlineRegressor(**parameters, random_state=0).fit(X, y)
+    for space in (None, "l2:radius=1e6"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = ex.OnlineRegressor(space, random_state=0).fit(X, y)
+        assert model.score(X, y) > 0.99
 
 
 def test_log_probabilities():
@@ -384,7 +389,9 @@ def test_modest_rows_never_fail(spec):
     rows.data[::7] = 1e9
     signs, weights = np.sign(rng.normal(size=30)), np.where(np.arange(30) % 3, 1.0, 1e9)
     played = 0
-    for home in ("l2:dim=5000", "l1:dim=5000", "simplex:dim=5000", "box:dim=5000"):
+    if "intercept" in spec:
+        rows = sp.hstack([np.ones((30, 1)), rows[:, 1:]], format="csr")
+    for home in ("l2:dim=5000", "l1:dim=5000", "simplex:dim=5000", "box:dim=5000", "unit-free:dim=5000"):
         for storage in ("dense", "lazy", "sparse"):
             for loss, labels in (("logistic", signs), ("squared", 1e9 * signs)):
                 try:

@@ -44,7 +44,7 @@ def test_every_entry_has_a_function(kind, entry):
 ENTRY_OF = {entry["name"]: entry for kind, entry in ENTRIES if kind == "sets"}
 
 # Sets that learners which refuse most of them can play on.
-HOMES = ["l2:dim=10", "simplex:dim=10", "box:dim=10", "hypercube:dim=10"]
+HOMES = ["l2:dim=10", "simplex:dim=10", "box:dim=10", "hypercube:dim=10", "unit-free:dim=10"]
 
 
 def build(kind, spec):
@@ -90,7 +90,11 @@ def test_examples_build(kind, spec):
     else:
         learner = made
         for g in np.random.default_rng(0).normal(size=(20, learner.dim)):
-            learner.observe(g / np.linalg.norm(g))
+            if learner.name == "unit-free":
+                g[0] = 1.0  # an intercept
+                learner.learn(g, g.sum(), "squared")
+            else:
+                learner.observe(g / np.linalg.norm(g))
         assert learner.set.violation(learner.decide()) <= 1e-9 and learner.rounds == 20
 
 

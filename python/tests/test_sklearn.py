@@ -37,6 +37,7 @@ EXPECTED = {
 
 @parametrize_with_checks(
     [OnlineRegressor(), OnlineClassifier(), OnlineRegressor(fit_intercept=False, shuffle=False),
+     OnlineRegressor("l2:radius=1024"), OnlineClassifier("l2:radius=1024"),
      OnlineRegressor("lp:p=1.5,radius=3", storage="dense"),
      OnlineClassifier("l2:radius=10", "hinge", "gauge-ftrl"),
      OnlineClassifier("l1:radius=10", l2=1e-3)],
@@ -157,18 +158,19 @@ def test_rows_without_entries_take_their_time(monkeypatch):
     assert seen == [False, True]
 
 
-@pytest.mark.parametrize("parameters", PARAMETERS, ids=lambda p: ",".join(p) or "default")
+# unit-free treats an intercept as such, which test_unit_free.py tests
+@pytest.mark.parametrize("parameters", PARAMETERS[2:], ids=lambda p: ",".join(p))
 @pytest.mark.parametrize("kind", ["dense", "csr"])
 def test_an_intercept_is_a_column_of_ones(kind, parameters):
     X, y = data(kind, 0)
     ones = np.ones((ROWS, 1))
-    wide = sparse.hstack([X, ones], format="csr") if kind == "csr" else np.hstack([X, ones])
+    wide = sparse.hstack([ones, X], format="csr") if kind == "csr" else np.hstack([ones, X])
     parameters = {**parameters, "regret": True, "random_state": 1}
     with_ones = OnlineRegressor(**{**parameters, "fit_intercept": False}).fit(wide, y)
     own = OnlineRegressor(**{**parameters, "fit_intercept": True}).fit(X, y)
     assert own._learners[0].save() == with_ones._learners[0].save()
     assert own.regret_ == with_ones.regret_
-    assert own.intercept_[0] == with_ones.coef_[-1]
+    assert own.intercept_[0] == with_ones.coef_[0]
 
 
 def test_storage_follows_the_rows():
@@ -177,9 +179,13 @@ def test_storage_follows_the_rows():
         learner, = OnlineClassifier(**parameters).fit(X, y)._learners
         return learner.name, learner.storage
 
-    assert chosen("dense") == chosen("csr") == ("coin-ftrl", "lazy")
+    ball = {"set": "l2:radius=1024"}
+    assert chosen("dense") == chosen("csr") == ("unit-free", "lazy")
+    assert chosen("dense", learner="unit-free") == chosen("csr", learner="unit-free") == ("unit-free", "lazy")
+    assert chosen("dense", storage="dense") == ("unit-free", "dense")
+    assert chosen("dense", **ball) == chosen("csr", **ball) == ("coin-ftrl", "lazy")
     assert chosen("csr", l2=0.1) == ("coin-ftrl", "lazy")
-    assert chosen("dense", storage="dense") == ("hedge", "dense")
+    assert chosen("dense", storage="dense", **ball) == ("hedge", "dense")
     assert chosen("dense", learner="gauge-ftrl") == ("gauge-ftrl", "dense")
     assert chosen("csr", learner="gauge-ftrl") == ("gauge-ftrl", "lazy")
     assert chosen("dense", set="l1:radius=9") == ("hedge", "dense")
@@ -211,18 +217,20 @@ def test_sets_of_all_kinds():
 def test_accuracy(load, least):
     X, y = load(return_X_y=True)
     X, X_, y, y_ = train_test_split(X, y, random_state=0)
-    model = make_pipeline(StandardScaler(), OnlineClassifier(random_state=0)).fit(X, y)
-    assert model.score(X_, y_) > least
+    for space in (None, "l2:radius=1024"):
+        model = make_pipeline(StandardScaler(), OnlineClassifier(space, random_state=0)).fit(X, y)
+        assert model.score(X_, y_) > least
 
 
-def test_regression_on_diabetes():
+@pytest.mark.parametrize("space", [None, "l2:radius=1024"])
+def test_regression_on_diabetes(space):
     X, y = load_diabetes(return_X_y=True)
-    model = make_pipeline(StandardScaler(), OnlineRegressor(random_state=0))
+    model = make_pipeline(StandardScaler(), OnlineRegressor(space, random_state=0))
     assert cross_val_score(model, X, y).mean() > 0.42
     model.set_params(onlineregressor__l2=1e-4)
     assert cross_val_score(model, X, y).mean() > 0.42
     # columns of norm 1: the coefficients are in the hundreds
-    assert cross_val_score(OnlineRegressor(random_state=0), X, y).mean() > 0.35
+    assert cross_val_score(OnlineRegressor(space, random_state=0), X, y).mean() > 0.35
 
 
 def test_search_and_pipeline():
@@ -346,8 +354,9 @@ def test_regret_is_of_fit_alone():
 
 def test_a_certificate_above_the_total_loss_is_vacuous():
     X, y = data("dense", 0)
-    # on the default ball, of radius 1024, the linear certificate is far above the loss
+    # in a set of radius 1024 or more, the linear certificate is far above the loss
     assert OnlineRegressor().fit(X, y).certificate_["vacuous"] is True
+    assert OnlineRegressor("l2:radius=1024").fit(X, y).certificate_["vacuous"] is True
     small = OnlineRegressor("l2:radius=1e-3").fit(X, 10 + y)
     assert small.certificate_["vacuous"] is False
 

@@ -174,13 +174,13 @@ def test_refused_parameters():
         refused(OnlineRegressor(**parameters), match, X, y)
     for passes in (0, 1.5):
         refused(OnlineRegressor(passes=passes), "passes", X, y, method="fit")
-    for parameters in ({"set": 5}, {"set": None}, {"set": lambda dim: None}, {"learner": ex.learners.ofw}):
+    for parameters in ({"set": 5}, {"set": b"l2"}, {"set": lambda dim: None}, {"learner": ex.learners.ofw}):
         refused(OnlineRegressor(**parameters), "must be a spec", X, y, error=TypeError)
 
 
 def test_what_was_learnt_belongs_to_its_set():
     X, y = data("dense", 2)
-    model = learn(OnlineClassifier(), X, y, 2)
+    model = learn(OnlineClassifier("l2:radius=1024"), X, y, 2)
     for change in ({"set": "l1:radius=2"}, {"learner": "gauge-ftrl"}, {"fit_intercept": False}):
         before = model.get_params()
         refused(model.set_params(**change), f"^the parameter {[*change][0]} has changed", X, y)

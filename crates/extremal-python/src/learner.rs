@@ -1,7 +1,12 @@
 //! Learners in Python. Only one thread at a time can use a learner.
 
+use std::sync::Arc;
+
 use extremal::learner::{LearnerSpec, Storage, default_for};
+use extremal::set::SharedSet;
+use extremal::set::l2::L2Ball;
 use extremal::theory::{LossFacts, is_vacuous, trivial_regret};
+use extremal::{Example, Row};
 use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -58,14 +63,36 @@ impl Learner {
         self.learner.yield_to_waiting(py);
     }
 
-    /// The largest regret that any decisions in the set can have.
-    fn trivial(&self, gradient: f64, rounds: f64, total_loss: Option<f64>) -> f64 {
-        let diameter = self.set.get().set.geometry().diameter;
+    /// An upper bound of the regret of any decisions in the set. A set that follows the data has no
+    /// diameter.
+    fn trivial(&self, learner: &AnyLearner, rounds: f64, total_loss: Option<f64>) -> f64 {
         let total_loss = total_loss.unwrap_or(f64::INFINITY);
+        if learner.by_example().is_some() {
+            return total_loss;
+        }
+        let diameter = self.set.get().set.geometry().diameter;
+        let gradient = learner.seen().largest_gradient;
         trivial_regret(gradient, diameter, rounds, total_loss)
     }
 
-    /// The exception that the set's callback raised. If there is none, the error as an exception.
+    /// The comparators of a learner whose set follows the data: the ball of weights in units of the
+    /// features' largest values, and these values. None for other learners.
+    pub fn in_units(&self, py: Python<'_>) -> PyResult<Option<(SharedSet, Vec<f64>)>> {
+        let learner = self.lock(py)?;
+        let Some(own) = learner.by_example() else {
+            return Ok(None);
+        };
+        // Without labels other than 0 there is nothing to gain.
+        let radius = own.radius().max(1e-50);
+        let ball = L2Ball::new(learner.dim(), radius).map_err(|e| raise(&e))?;
+        let scales = (0..learner.dim()).map(|i| match own.scale(i) {
+            0.0 => 1.0,
+            scale => scale,
+        });
+        Ok(Some((Arc::new(ball), scales.collect())))
+    }
+
+    /// The exception that the set's callback raised, or else the error.
     pub fn failed(&self, py: Python<'_>, error: &dyn std::fmt::Display) -> PyErr {
         raise_pending(error, &self.set.bind(py).get().pending)
     }
@@ -147,6 +174,34 @@ impl Learner {
         record.map(|_| ()).map_err(|e| self.failed(py, &e))
     }
 
+    /// Plays a round of a learner that takes examples in place of gradients, such as `unit-free`: it
+    /// predicts for the row, then learns from the label. Returns the prediction. The row is given
+    /// like a gradient. The loss is a spec or a Loss, and `weight` is a factor on it. With
+    /// `intercept=true`, every row starts with a 1. An error changes nothing.
+    #[pyo3(signature = (row, label, loss, weight=1.0))]
+    fn learn(
+        &self,
+        py: Python<'_>,
+        row: &Bound<'_, PyAny>,
+        label: f64,
+        loss: &Bound<'_, PyAny>,
+        weight: f64,
+    ) -> PyResult<f64> {
+        let objective = Loss::of(loss)?.get().objective(0.0)?;
+        let borrowed = Borrowed::convert(row, self.set.get().set.dim())?;
+        let row: Row<'_> = borrowed.gradient()?.row;
+        let example = Example::new(row, label, weight, &objective).map_err(|e| raise(&e))?;
+        let learnt = self.lock(py)?.learn(&example);
+        let learnt = learnt.map_err(|e| self.failed(py, &e))?;
+        Ok(learnt.prediction)
+    }
+
+    /// The range (low, high) that predictions are clipped to; None if they are not clipped.
+    #[getter]
+    fn range(&self, py: Python<'_>) -> PyResult<Option<(f64, f64)>> {
+        Ok(self.lock(py)?.by_example().and_then(|own| own.range()))
+    }
+
     /// The current decision.
     #[getter]
     fn decision<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
@@ -215,12 +270,12 @@ impl Learner {
     /// the assumptions as pairs (holds, text). It is None if the learner has no theorem. If the bound
     /// depends on the gradients of the run, it holds for the rounds played and ignores `rounds`.
     ///
-    /// The arguments describe the losses, so that the assumptions can be checked: their
-    /// `strong_convexity`, their `smoothness` (0 for linear losses, None if unknown), and whether they
-    /// are `oblivious`, that is, independent of the decisions. A bound is vacuous if it is at least the
-    /// largest gradient norm times the set's diameter times the number of rounds. If no loss is negative,
-    /// you can give the sum of the losses as `total_loss`. A bound that is at least this sum is then
-    /// vacuous too.
+    /// The assumptions are checked against the losses that you describe: their `strong_convexity`,
+    /// their `smoothness` (0 for linear losses, None if unknown), and whether they are `oblivious`,
+    /// that is, fixed beforehand. A bound is vacuous if it is at least the largest gradient norm
+    /// times the set's diameter times the rounds (not for `unit-free`, whose set follows the data).
+    /// If no loss is negative, give the sum of the losses as `total_loss`: a bound that is at least
+    /// as large is vacuous too.
     #[pyo3(signature = (rounds=None, strong_convexity=0.0, smoothness=None, oblivious=false, total_loss=None))]
     fn guarantee<'py>(
         &self,
@@ -246,7 +301,7 @@ impl Learner {
         table.set_item("exponent", guarantee.exponent())?;
         let bound = guarantee.bound(rounds);
         table.set_item("bound", bound)?;
-        let trivial = self.trivial(seen.largest_gradient, rounds, total_loss);
+        let trivial = self.trivial(&*learner, rounds, total_loss);
         table.set_item("vacuous", is_vacuous(bound, trivial))?;
         let losses = LossFacts {
             strong_convexity,
@@ -259,11 +314,11 @@ impl Learner {
         Ok(Some(table))
     }
 
-    /// Returns the upper bound on the regret that the learner itself computes. The result is a dict with
-    /// the keys level, regret (the bound), vacuous and strong_convexity. It is None if the learner
-    /// computes no bound. A bound is vacuous if it is at least the largest gradient norm times the set's
-    /// diameter times the number of rounds. If no loss is negative, you can give the sum of the losses as
-    /// `total_loss`. A bound that is at least this sum is then vacuous too.
+    /// Returns the learner's own upper bound of its regret as a dict: level, regret, vacuous,
+    /// strong_convexity. The result is None if the learner computes no bound. A bound is vacuous if
+    /// it is at least the largest gradient norm times the set's diameter times the rounds (not for
+    /// `unit-free`, whose set follows the data). If no loss is negative, give the sum of the losses
+    /// as `total_loss`: a bound that is at least as large is vacuous too.
     #[pyo3(signature = (total_loss=None))]
     fn certificate<'py>(
         &self,
@@ -277,8 +332,7 @@ impl Learner {
         let table = PyDict::new(py);
         table.set_item("level", certificate.level.to_string())?;
         table.set_item("regret", certificate.regret)?;
-        let seen = learner.seen();
-        let trivial = self.trivial(seen.largest_gradient, seen.rounds as f64, total_loss);
+        let trivial = self.trivial(&*learner, learner.rounds() as f64, total_loss);
         table.set_item("vacuous", is_vacuous(certificate.regret, trivial))?;
         table.set_item("strong_convexity", certificate.strong_convexity)?;
         Ok(Some(table))
@@ -316,4 +370,14 @@ impl Learner {
         let arguments = (this.spec.to_string(), set, this.storage(), state);
         Ok((slf.get_type().into_any(), arguments))
     }
+}
+
+/// The spec of a learner for rows that start with an intercept, or for rows without one.
+#[pyfunction]
+pub fn with_intercept(spec: &str, intercept: bool) -> PyResult<String> {
+    let mut spec: LearnerSpec = spec.parse().map_err(|e| raise(&e))?;
+    if let LearnerSpec::UnitFree(own) = &mut spec {
+        own.intercept = intercept;
+    }
+    Ok(spec.to_string())
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use extremal::loss::{Labels, LossSpec, Objective};
 use numpy::PyArray1;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::arrays::vector;
@@ -18,6 +19,17 @@ pub struct Loss {
 }
 
 impl Loss {
+    /// The loss, or the loss of a spec.
+    pub fn of(given: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        if let Ok(loss) = given.cast::<Self>() {
+            return Ok(loss.clone().unbind());
+        }
+        match given.extract::<String>() {
+            Ok(spec) => Py::new(given.py(), Self::new(&spec)?),
+            Err(_) => Err(PyTypeError::new_err("loss must be a loss or its spec")),
+        }
+    }
+
     /// The loss with a ridge term (λ/2)‖x‖².
     pub fn objective(&self, l2: f64) -> PyResult<Objective> {
         Objective::new(self.loss.clone(), l2).map_err(|e| raise(&e))

@@ -13,6 +13,9 @@ use crate::errors::raise;
 pub struct Model {
     /// The decisions as dense vectors.
     weights: Vec<Vec<f64>>,
+    /// The range that predictions are clipped to: (low, high), or None.
+    #[pyo3(get)]
+    range: Option<(f64, f64)>,
     /// The configuration as JSON: set, loss, learner and the other settings.
     #[pyo3(get)]
     plan: String,
@@ -37,7 +40,9 @@ impl Model {
 #[pyfunction]
 pub fn load(path: PathBuf) -> PyResult<Model> {
     let saved = Saved::open(&path).map_err(|e| raise(&e))?;
-    let weights = saved.weights().into_iter().map(|sparse| {
+    let weights = saved.weights();
+    let range = weights.first().and_then(|sparse| sparse.range);
+    let weights = weights.into_iter().map(|sparse| {
         let mut weights = vec![0.0; sparse.dim];
         for (i, v) in sparse.indices.iter().zip(&sparse.values) {
             weights[*i as usize] = *v;
@@ -46,6 +51,7 @@ pub fn load(path: PathBuf) -> PyResult<Model> {
     });
     Ok(Model {
         weights: weights.collect(),
+        range,
         plan: serde_json::to_string(&saved.plan.config).map_err(|e| raise(&e))?,
         rounds: saved.rounds,
         dim: saved.dim,

@@ -15,7 +15,7 @@ use crate::errors::raise;
 use crate::exclusive::Guard;
 use crate::learner::{AnyLearner, Learner};
 use crate::loss::Loss;
-use crate::rows::{Each, Matrix};
+use crate::rows::{Each, Examples, Matrix};
 
 /// The longest time between two checks for signals.
 pub const SLICE: Duration = Duration::from_millis(40);
@@ -212,13 +212,18 @@ pub fn fit<'py>(
     // In many dimensions, copying a state takes longer than playing a few rows. If no row can fail,
     // no state is copied, and signals wait until the end. A single round needs no copy either: it
     // is played completely or not at all.
-    let safe = !release
-        && games.iter().zip(&learners).all(|(game, learner)| {
-            let set = learner.get().set.get();
+    let is_safe = |(game, learner): (&Examples<'_>, &Bound<'_, Learner>)| {
+        let (learner, set) = (learner.get(), learner.get().set.get());
+        Ok::<_, PyErr>(
             set.set.dim() > LARGE
                 && set.pending.is_empty()
-                && game.are_harmless(&objective, &*set.set)
-        });
+                && game.are_harmless(&objective, &*set.set, &*learner.lock(py)?),
+        )
+    };
+    let mut safe = !release;
+    for pair in games.iter().zip(&learners) {
+        safe = safe && is_safe(pair)?;
+    }
     let undo = undo && !safe && examples.len() * learners.len() > 1;
     let mut kept = Vec::new();
     for learner in learners.iter().filter(|_| undo) {

@@ -8,6 +8,8 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::learner::AnyLearner;
+
 /// A matrix that Python passes, borrowed.
 #[derive(FromPyObject)]
 pub enum Matrix<'py> {
@@ -130,7 +132,7 @@ impl<'a> Examples<'a> {
         })
     }
 
-    /// Appends a 1 to each row.
+    /// Puts a 1 in front of each row, as feature 0.
     pub fn with_intercept(self, intercept: bool) -> PyResult<Self> {
         if let (true, View::Csr { indices, .. }) = (intercept, self.rows)
             && indices.iter().any(|i| *i as usize >= self.width)
@@ -169,16 +171,21 @@ impl<'a> Examples<'a> {
         values
     }
 
-    /// Whether every learner on the set can certainly play all rows. All entries, labels and weights must
-    /// be of moderate size, because the library refuses very large gradients.
-    pub fn are_harmless(&self, objective: &Objective, set: &dyn Set) -> bool {
+    /// Whether a learner on the set can play all of the rows. Entries, labels and weights are modest
+    /// then, and the library refuses only gradients that are much larger.
+    pub fn are_harmless(&self, objective: &Objective, set: &dyn Set, learner: &AnyLearner) -> bool {
         const MODEST: f64 = 1e9;
         let dim = set.dim();
         let row = MODEST * (dim as f64).sqrt();
-        let reach = set.geometry().norm_bound;
+        let reach = match learner.by_example() {
+            None => set.geometry().norm_bound,
+            // The radius follows the labels' distance from their mean, and is a power of 2.
+            Some(own) => 4.0 * (own.radius() + set.geometry().norm_bound * MODEST),
+        };
+        let first = usize::from(self.intercept);
         let fit = match self.rows {
-            View::Dense(_) => self.width + usize::from(self.intercept) == dim,
-            View::Csr { indices, .. } => indices.iter().all(|i| (*i as usize) < dim),
+            View::Dense(_) => self.width + first == dim,
+            View::Csr { indices, .. } => indices.iter().all(|i| *i as usize + first < dim),
         };
         let labels = match self.class {
             Some(_) => &[-1.0, 1.0],
@@ -260,13 +267,13 @@ impl Replay<'_> {
         };
         if self.examples.intercept {
             self.values.clear();
-            self.values.extend_from_slice(values);
             self.values.push(1.0);
+            self.values.extend_from_slice(values);
             values = &self.values;
             if let Some(indices) = &mut indices {
                 self.indices.clear();
-                self.indices.extend_from_slice(indices);
-                self.indices.push(width as u32);
+                self.indices.push(0);
+                self.indices.extend(indices.iter().map(|i| i + 1));
                 *indices = &self.indices;
             }
         }

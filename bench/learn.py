@@ -33,6 +33,7 @@ DIMENSION = 47_236
 SEED = 20
 LEARNERS = {
     "default": [],
+    "coin-ftrl": ["--learner", "coin-ftrl"],
     "ofw-ls": ["--set", "l2:radius=10", "--learner", "ofw-ls"],
 }
 # One class against the others. The loss is the share of rows that are put into a wrong class.

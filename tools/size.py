@@ -25,8 +25,12 @@ CORE = {
     "learner": (["learner"], 8400),
     "hindsight, solver": (["hindsight", "solver"], 2350),
     "stream": (["stream"], 1300),
+    "unit-free": (["unit-free"], 1500),
     "root": ([], 930),
 }
+# The default without units came after the budgets, with an allowance of its own.
+UNIT_FREE = ("learner/untuned/unit_free/", "set/unit_free.rs", "kernel/lanes.rs")
+ALLOWANCE = 1500
 REPORT = ["report", "table", "summary.rs", "view.rs", "facts.rs", "remarks.rs"]
 OTHERS = {
     "extremal-data": {"data": ([], 4350)},
@@ -43,8 +47,8 @@ OTHERS = {
     "extremal-cli": {"cli": ([], 800)},
     "extremal-python": {"python": ([], 2165)},
 }
-LARGEST_CORE = 29_500
-LARGEST = 48_500
+LARGEST_CORE = 29_500 + ALLOWANCE
+LARGEST = 48_500 + ALLOWANCE
 LEAST_DOCS = 0.10
 LONGEST_FILE = 600
 
@@ -59,7 +63,8 @@ FUNCTION = r"\s*(pub(\(\w+\))? )?fn \w+"
 class File:
     def __init__(self, path, source):
         self.path = path.relative_to(source)
-        self.room = self.path.parts[0]
+        of_unit_free = self.path.as_posix().startswith(UNIT_FREE)
+        self.room = "unit-free" if of_unit_free else self.path.parts[0]
         self.lines = path.read_text(encoding="utf-8").splitlines()
         self.docs = sum(line.lstrip().startswith("//") for line in self.lines)
         self.code = self._code()

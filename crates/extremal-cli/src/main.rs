@@ -49,7 +49,7 @@ enum Command {
     List {
         /// List only components of this kind
         kind: Option<Listed>,
-        /// Print the JSON schema of all specs instead
+        /// Print a JSON schema for the specs of sets, losses, learners and streams instead of the list
         #[arg(long, conflicts_with = "kind")]
         json_schema: bool,
     },

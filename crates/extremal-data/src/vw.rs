@@ -175,7 +175,7 @@ impl Vw {
         };
         let value = namespace.factor * value;
         if !value.is_finite() {
-            return Err("the value times the factor of its namespace is not finite");
+            return Err("the product of the value and its namespace's factor is not finite");
         }
         Ok((index, value))
     }

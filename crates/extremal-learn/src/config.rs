@@ -76,7 +76,7 @@ pub struct Config {
     /// Add no intercept
     #[cfg_attr(feature = "clap", arg(long, conflicts_with = "intercept"))]
     pub no_intercept: bool,
-    /// Do not clip the predictions of the learner unit-free to the range of the labels so far
+    /// With the default learner, unit-free: do not clip predictions to the range of the labels so far
     #[cfg_attr(feature = "clap", arg(long))]
     pub no_clip: bool,
     /// The two labels: the first means -1, the second +1
@@ -169,6 +169,10 @@ impl Config {
         let mut given = self.clone();
         if given.learner.is_some() {
             given.learner = self.full_learner(model.ridge())?;
+            if let Some(LearnerSpec::UnitFree(spec)) = &mut given.learner {
+                // These follow flags of their own, which are compared below.
+                (spec.intercept, spec.no_clip) = (model.intercept, spec.no_clip || model.no_clip);
+            }
             (given.horizon, given.gradient_bound, given.eta_scale) = (None, None, None);
         }
         let kept = model.table();

@@ -92,10 +92,10 @@ impl Weights {
 #[derive(Serialize, Deserialize)]
 struct Head {
     counters: Counters,
-    baseline: Baseline,
     dim: u64,
     rounds: u64,
     whole: bool,
+    baseline: Baseline,
 }
 
 /// Writes a session to a model file, atomically. Without `resume`, the model can predict, but not be

@@ -85,6 +85,11 @@ impl Plan {
         // In one dimension every set is a ball, so the learner is chosen in a higher one.
         let later = start.grown(TYPICAL).unwrap_or(start);
         let (storage, mut learner) = stored(&later, asked.storage, learner, &objective)?;
+        if matches!(learner, LearnerSpec::UnitFree(_)) && !UnitFree::learns(&objective) {
+            return Err(Error::Usage(
+                "unit-free needs a loss of a prediction and a label that is never negative, without a ridge term (--l2). Choose another --learner".into(),
+            ));
+        }
         let mut intercept = asked.intercept;
         if let LearnerSpec::UnitFree(spec) = &mut learner {
             intercept = !asked.no_intercept;

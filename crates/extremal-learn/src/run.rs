@@ -22,11 +22,13 @@ const FIRST: usize = 100;
 /// The largest number of examples that are played between two calls of [`Host::is_stopped`].
 const STRIDE: u64 = 256;
 
-/// The part of the allowed memory at which a run ends. The rest is for the model file.
+/// The part of the allowed memory at which a run ends.
 const MOST_MEMORY: f64 = 0.9;
 
-/// From this part on, memory is checked more often: after so many examples.
-const HALF_MEMORY: f64 = 0.5;
+/// The same if a model is saved, since that takes more than the model again.
+const MOST_WITH_MODEL: f64 = 0.4;
+
+/// From half of that on, memory is checked more often: after so many examples.
 const CAREFUL_STRIDE: usize = 16;
 
 /// The outputs that are written during a run, as indices of [`Run::outputs`].
@@ -272,14 +274,18 @@ impl<'a> Run<'a> {
                 return Ok(End::Interrupted);
             }
             let memory = self.host.memory();
-            if memory > MOST_MEMORY {
+            let most = match self.options.models.model {
+                Some(_) => MOST_WITH_MODEL,
+                None => MOST_MEMORY,
+            };
+            if memory > most {
                 return Err(self.data_error(
-                    "the features need nearly all of the memory that is allowed. Use --max-memory to allow more, or --bits to hash the features".into(),
+                    "the model needs nearly all of the memory that is allowed. Use --max-memory to allow more, or --bits to hash the features".into(),
                 ));
             }
             rounds.clear();
             let mut stride = examples.len().min(self.stride());
-            if memory > HALF_MEMORY {
+            if memory > 0.5 * most {
                 stride = stride.min(CAREFUL_STRIDE);
             }
             let played = self

@@ -41,7 +41,8 @@ fn without_a_set_the_regret_is_marked_vacuous_and_a_radius_is_printed_that_holds
         let data = folder.write("data.svm", libsvm(&examples(400, seed)));
         for loss in LOSSES {
             let words = ["learn", text(&data), "--loss", loss];
-            let said = errors(&done(&[&words[..], &["-P", "100000"]].concat()));
+            let coin = [&words[..], &["--learner", "coin-ftrl"]].concat();
+            let said = errors(&done(&[&coin[..], &["-P", "100000"]].concat()));
             let line = |key: &str| said.lines().find(|line| line.starts_with(key)).unwrap();
             let vacuous = "regret           vacuous: ≤ ";
             assert!(line("regret").starts_with(vacuous), "{loss}: {said}");
@@ -50,7 +51,7 @@ fn without_a_set_the_regret_is_marked_vacuous_and_a_radius_is_printed_that_holds
             let radius = comparators.split('≤').nth(1).unwrap();
             let radius: f64 = radius.split_whitespace().next().unwrap().parse().unwrap();
             assert!(radius > 2.0, "{loss}: {comparators}");
-            let json = last(&words);
+            let json = last(&coin);
             assert!(json.contains("\"vacuous\":true"), "{json}");
             let claimed = number(&json, "halving_radius");
             assert!(radius <= claimed && claimed < 1.01 * radius, "{json}");

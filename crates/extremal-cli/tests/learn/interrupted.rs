@@ -127,6 +127,8 @@ fn a_signal_before_the_first_round_claims_nothing() {
     let model = folder.write("m", "of another time");
     let mut child = extremal()
         .args(["learn", "--format", "libsvm", "-f", text(&model)])
+        // This learner chooses a ball from the first 100 examples.
+        .args(["--learner", "coin-ftrl"])
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

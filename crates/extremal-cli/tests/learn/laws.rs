@@ -224,6 +224,8 @@ fn predictions_are_the_weights_times_the_features() {
         "squared",
         "-f",
         text(&model),
+        "--no-intercept",
+        "--no-clip",
         "--quiet",
     ]);
     let shown = String::from_utf8(done(&["inspect", "--weights", text(&model)]).stdout).unwrap();

@@ -151,7 +151,7 @@ pub fn libsvm(examples: &[Example]) -> String {
 }
 
 /// Sets of all kinds, to find one for a learner.
-const SETS: [&str; 7] = [
+const SETS: [&str; 8] = [
     "l2:radius=3",
     "l1:radius=3",
     "lp:p=1.5,radius=3",
@@ -159,6 +159,7 @@ const SETS: [&str; 7] = [
     "simplex:total=3",
     "capped-simplex:total=3",
     "hypercube:radius=1,centred=true",
+    "unit-free:radius=1024",
 ];
 
 /// Every learner that is registered, in every storage that it can play in, on the first set that

@@ -190,7 +190,7 @@ fn every_fault_is_named_with_its_place() {
         ("1 | 7:inf", "the value is not finite: 7:inf"),
         (
             "1 |n:1e300 a:1e300",
-            "the value times the factor of its namespace is not finite: a:1e300",
+            "the product of the value and its namespace's factor is not finite: a:1e300",
         ),
         (
             "1 | 7:1e308 7:1e308",

@@ -246,7 +246,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         match self.written_form() {
             None => self.evaluate_flat(row, label, weight, x),
             Some(_) => Err(Error::Unsupported(format!(
-                "{} loss has a dense gradient, which needs memory: call evaluate_in with a Scratch",
+                "{} loss has a dense gradient: call evaluate_in, and pass it a Scratch to hold the gradient",
                 self.loss.name()
             ))),
         }

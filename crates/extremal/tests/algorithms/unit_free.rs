@@ -624,6 +624,61 @@ fn an_error_changes_nothing() {
     assert_eq!(learner.save().unwrap(), before);
 }
 
+/// The mixability gap must not lose a round whose losses are far apart: a leader of a long time that
+/// fails by a factor of 10⁴ costs at most what 2Δ counts.
+#[test]
+fn a_leader_that_fails_by_far_is_paid_for() {
+    let objective = objective("squared");
+    let mut learner = learner("unit-free:intercept=true,no-clip=true", 2);
+    let mut total = 0.0;
+    let rows: Vec<(f64, f64)> = (0..4000)
+        .map(|t| {
+            let a = if t % 2 == 0 { 1.0 } else { -1.0 };
+            let grown = if t < 3000 { 1.0 } else { 1e4 };
+            (a, grown * if t < 3000 { a } else { 3.0 - a })
+        })
+        .collect();
+    for (a, label) in &rows {
+        let values = [1.0, *a];
+        let row = Row::sparse(&[0, 1], &values);
+        let example = Example::new(row, *label, 1.0, &objective).unwrap();
+        total += learner.learn(&example).unwrap().loss;
+    }
+    let own = learner.by_example().unwrap();
+    let bound = learner.guarantee().unwrap().bound(4000.0);
+    for (b, w) in [(0.0, 0.0), (0.0, 1.0), (3e4, -1e4), (1e4, 0.0)] {
+        let size = f64::hypot(b, w);
+        let fixed: f64 = rows
+            .iter()
+            .map(|(a, y)| 0.5 * (b + w * a - y) * (b + w * a - y))
+            .sum();
+        assert!(
+            size <= own.radius() && total - fixed <= bound,
+            "{} {bound}",
+            total - fixed
+        );
+        assert!(total - fixed <= own.by_norm().at(size));
+    }
+}
+
+#[test]
+fn an_example_without_weight_changes_nothing_but_the_number_of_rounds() {
+    let objective = objective("squared");
+    let stream = stream(&mut rng(12), 60, 9, false);
+    let [mut plain, mut other] = [0, 1].map(|_| learner("unit-free:intercept=true", 20));
+    let weightless = Example::new(Row::sparse(&[0, 15], &[1.0, 9.0]), 1e6, 0.0, &objective);
+    let weightless = weightless.unwrap();
+    other.learn(&weightless).unwrap();
+    let mean = |l: &mut dyn Learner| stream.play(l, &objective, 0..1)[0];
+    assert_eq!(mean(&mut *plain), mean(&mut *other));
+    assert_eq!(other.rounds(), 2);
+    assert_eq!(other.by_example().unwrap().scale(15), 0.0);
+    assert_eq!(
+        other.by_example().unwrap().range(),
+        plain.by_example().unwrap().range()
+    );
+}
+
 /// A prediction is the product with the weights, clipped to the labels.
 #[test]
 fn predictions_are_those_of_its_weights() {

@@ -5,10 +5,10 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use extremal::Gradient;
 use extremal::learner::skeleton::STATE_VERSION;
 use extremal::learner::{Learner, LearnerSpec};
 use extremal::set::SetSpec;
+use extremal::{Example, Gradient, LossSpec, Objective, Row};
 use serde::{Deserialize, Serialize};
 
 use crate::common::{STORAGES, distance, written};
@@ -51,12 +51,20 @@ fn folder() -> PathBuf {
 }
 
 fn play(learner: &mut dyn Learner, rounds: std::ops::Range<u32>) {
+    let squared = "squared".parse::<LossSpec>().unwrap().build().unwrap();
+    let squared = Objective::new(squared, 0.0).unwrap();
     for t in rounds {
         let entry = |i: u32| f64::from((t * 7 + i * 3) % 11) / 11.0 - 0.3;
         learner.decide().unwrap();
         let mut entries = [(t % 4, entry(0)), ((t + 1) % 4, entry(1))];
         entries.sort_unstable_by_key(|entry| entry.0);
         let (indices, values) = (entries.map(|e| e.0), entries.map(|e| e.1));
+        if learner.by_example().is_some() {
+            let row = Row::sparse(&indices, &values);
+            let example = Example::new(row, entry(2), 1.0, &squared).unwrap();
+            learner.learn(&example).unwrap();
+            continue;
+        }
         let gradient = Gradient {
             ridge: 0.1,
             ..Gradient::sparse(&indices, &values)
@@ -72,10 +80,12 @@ fn present() -> Vec<Line> {
         let text = entry.examples[0];
         let spec: LearnerSpec = text.parse().unwrap();
         for storage in STORAGES {
-            let built = ["l2", "simplex", "l1", "lp:p=3"].iter().find_map(|set| {
-                let shared = set.parse::<SetSpec>().unwrap().build(Some(DIM)).unwrap();
-                Some((set, spec.build_stored(&shared, storage).ok()?))
-            });
+            let built = ["l2", "simplex", "l1", "lp:p=3", "unit-free"]
+                .iter()
+                .find_map(|set| {
+                    let shared = set.parse::<SetSpec>().unwrap().build(Some(DIM)).unwrap();
+                    Some((set, spec.build_stored(&shared, storage).ok()?))
+                });
             let Some((set, mut learner)) = built else {
                 assert_ne!(storage, STORAGES[0], "{text} plays none of the sets");
                 continue;

@@ -292,8 +292,8 @@ fn check_named(name: &str, answer: Answer, error: &Error) {
 }
 
 /// Learners that no test here can play: they need a projection, a gauge or a smooth constraint, or
-/// ask a ball's own formula, and a user's set here has nothing but its oracle.
-const WITHOUT_ORACLE: [&str; 7] = [
+/// ask a ball's own formula, or take examples, and a user's set here has nothing but its oracle.
+const WITHOUT_ORACLE: [&str; 8] = [
     "coin-ftrl",
     "dual-averaging",
     "eg",
@@ -301,6 +301,7 @@ const WITHOUT_ORACLE: [&str; 7] = [
     "gauge-wrapper",
     "ogd",
     "so-ogd",
+    "unit-free",
 ];
 
 /// Learners that play answers as they are. They have no decision to compare an answer with.

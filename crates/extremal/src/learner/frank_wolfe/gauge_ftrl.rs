@@ -259,7 +259,7 @@ impl Rule for GaugeRule {
             return Ok(());
         }
         Err(Error::Unsupported(format!(
-            "{NAME} can't grow: set {} has less curvature in a higher dimension",
+            "{NAME} can't add features: set {} has less curvature in a higher dimension",
             set.name()
         )))
     }

@@ -34,7 +34,7 @@ pub(crate) struct Cells {
     cells: Touched<LazyEntry>,
     /// The current epoch, counted from 1.
     epoch: u32,
-    /// The factor that started the current epoch.
+    /// The factor passed to the [`Cells::scale_w`] call that started the current epoch.
     factor: f64,
     /// The cells before their changes, recorded after [`Cells::note`] for [`Cells::undo`].
     noted: Vec<(u32, LazyEntry)>,

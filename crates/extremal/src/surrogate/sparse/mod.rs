@@ -2,7 +2,7 @@
 //! polytope). A round costs O(non-zeros of the gradient + support of x), whatever the dimension is.
 //!
 //! The support consists of the features that were in an atom. Outside the support, all entries of x
-//! equal one number `rest`, which is 0 except for simplices that start at their centre. On the
+//! equal one number `rest`. It is 0, except on a simplex if the start x₁ is its centre. On the
 //! support, x and c are stored side by side, as in dense storage ([`Support`]). Elsewhere ∇F = c +
 //! β·rest, so that the best entry of ∇F is also the best entry of c. A [`Ranked`] vector keeps
 //! track of this entry, and changes only where gradients are non-zero. Some terms add the same
@@ -327,7 +327,8 @@ impl SparseSurrogate {
         dot
     }
 
-    /// (⟨∇F, x − v⟩, ‖v − x‖²), computed from the entries of x − v because the sums cancel.
+    /// Returns (⟨∇F, x − v⟩, ‖v − x‖²). Both are summed over the entries of x − v. Differences of
+    /// separate sums, such as ⟨∇F, x⟩ − ⟨∇F, v⟩, would lose digits by cancellation.
     fn residual(&mut self, outside_sum: f64, base: f64) -> (f64, f64) {
         let (rest, mut count) = (self.rest, self.outside_count());
         let mut alike = outside_sum + count * base;

@@ -23,8 +23,12 @@ const RAW_CAP: f64 = 4.0;
 /// The stake on the centred direction, for a loss that models a probability.
 const CENTRED_STAKE: f64 = 4.0;
 
-/// Member 2 bets this part of what coin betting bets: growth is then largest where it is proven.
+/// Member 2 bets this fraction of the bet of coin betting. Of all fractions, one half has the largest
+/// growth that ln(1 + z) ≥ z − z² proves.
 const CAUTION: f64 = 0.5;
+
+/// Below, a sum of AdaHedge has lost its digits to underflow.
+const SMALLEST_SUM: f64 = 1e-250;
 
 /// Non-zeros per feature between two exact computations of Σ(c/M)².
 const REFRESH: u64 = 16;
@@ -163,6 +167,12 @@ impl Engine {
         let (state, known) = (self.state, self.table.indices().len());
         let learnt = self.play(example);
         match learnt {
+            // An example without weight is predicted, and changes nothing else.
+            Ok(_) if example.weight == 0.0 => {
+                self.state = state;
+                self.state.rounds += 1;
+                self.table.truncate(known);
+            }
             Ok(_) => self.refresh(),
             Err(_) => {
                 self.state = state;
@@ -191,6 +201,7 @@ impl Engine {
         let first = state.signs == Some(false) && state.range.is_none();
         let believed = state.believe(example.label);
         let length = f64::max(norm, 1.0);
+        check_size("row", norm)?;
         check_size("gradient", slope.abs() * length)?;
         let members = match believed {
             Some((label, _)) if !first => {
@@ -215,7 +226,9 @@ impl Engine {
         if let Some((label, restarts)) = believed {
             state.count(&settings, label, example.weight, restarts);
         }
-        self.write(members, slope);
+        if example.weight > 0.0 {
+            self.write(members, slope);
+        }
         // r grows for the next round, whose sums include this round's gradient.
         let state = &mut self.state;
         let growth = state.radius - radius;
@@ -516,7 +529,10 @@ fn mix(next: &mut State, weights: &[f64; 3], losses: [f64; 3]) {
             false => w * (-eta * (l - least)).exp(),
         });
         let sum: f64 = parts.sum();
-        least - sum.ln() / eta
+        match sum > SMALLEST_SUM {
+            true => least - sum.ln() / eta,
+            false => leader_growth(&next.losses, &losses, eta),
+        }
     } else {
         let played = pairs().filter(|(w, _)| **w > 0.0).map(|(_, l)| l);
         played.fold(f64::INFINITY, f64::min)
@@ -525,6 +541,21 @@ fn mix(next: &mut State, weights: &[f64; 3], losses: [f64; 3]) {
     for (sum, loss) in next.losses.iter_mut().zip(losses) {
         *sum += loss;
     }
+}
+
+/// −ln(Σexp(−η(L + l))/Σexp(−ηL))/η for the total losses L, where the terms of the usual formula would
+/// underflow: both sums are taken relative to their leader, so they are at least 1.
+fn leader_growth(totals: &[f64; 3], losses: &[f64; 3], eta: f64) -> f64 {
+    let after: [f64; 3] = std::array::from_fn(|k| totals[k] + losses[k]);
+    let [before, after] = [*totals, after].map(|totals| {
+        let least = totals.iter().copied().fold(f64::INFINITY, f64::min);
+        let sum: f64 = totals
+            .iter()
+            .map(|total| (-eta * (total - least)).exp())
+            .sum();
+        (least, sum.ln())
+    });
+    (after.0 - before.0) - (after.1 - before.1) / eta
 }
 
 /// Updates the bets and β of both members, given the losses and slopes of the experts. Returns the

@@ -108,8 +108,9 @@ impl Tableau {
         own[k] = 1.0;
     }
 
-    /// Moves the weight of point j = Σ t_k·(basis point k) to the basis points. If a basis point runs
-    /// out of weight first, point j replaces it in the basis.
+    /// Moves the weight of point j = Σ t_k·(basis point k) to the basis points. A basis point with
+    /// t_k < 0 loses weight. If its weight reaches 0 before all weight of j has moved, point j takes
+    /// its place in the basis.
     fn dissolve(&mut self, width: usize, j: u32, weights: &mut [f64]) {
         let j = j as usize;
         let row = &self.rows[j * width..][..width];

@@ -8,8 +8,8 @@
 //! They stop when x is near y, or when the gap ⟨x − y, x − v⟩ is at most ε. In the second case y −
 //! x separates y from K, and y moves towards x.
 //!
-//! Garber & Kretzu move y by a small share and search again. Here the gap gives the best share at
-//! once: 1 − ε/‖x − y‖². Afterwards ‖x − y‖² ≤ ε/3, so that one search is enough. It makes at most
+//! Garber & Kretzu move y by a small share of the way to x and search again. Here y moves only once,
+//! by the share 1 − ε/‖x − y‖², which is the best one that a gap of at most ε proves. Afterwards ‖x − y‖² ≤ ε/3, so that one search is enough. It makes at most
 //! ⌈27R²/ε − 2⌉ oracle calls.
 
 use crate::set::{Set, centre_of};

@@ -11,12 +11,17 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::memory;
 
+/// The time between two measurements of memory in seconds, while little of it is used.
+const MEASURED_EVERY: f64 = 0.01;
+
 /// A clock, a progress bar if stderr is a terminal, and a flag that signals set.
 pub struct Terminal {
     start: Instant,
     stop: Arc<AtomicBool>,
     /// The limit on memory in bytes, if there is one.
     pub memory: Option<u64>,
+    /// When memory was last measured, in seconds, and the part of the limit that was used.
+    measured: (f64, f64),
     pub bar: ProgressBar,
 }
 
@@ -41,6 +46,7 @@ impl Terminal {
             start: Instant::now(),
             stop,
             memory: None,
+            measured: (f64::NEG_INFINITY, 0.0),
             bar: ProgressBar::with_draw_target(None, target).with_style(style),
         })
     }
@@ -62,8 +68,19 @@ impl Host for Terminal {
         self.stop.load(Ordering::Relaxed)
     }
 
-    fn memory(&self) -> f64 {
-        self.memory.map_or(0.0, memory::used)
+    fn memory(&mut self) -> f64 {
+        let Some(limit) = self.memory else {
+            return 0.0;
+        };
+        let (when, used) = self.measured;
+        let now = self.seconds();
+        // Measuring takes longer than playing some rounds.
+        if now - when < MEASURED_EVERY * (1.0 - used) {
+            return used;
+        }
+        let used = memory::used(limit);
+        self.measured = (now, used);
+        used
     }
 
     fn progress(&mut self, done: u64, of: Option<u64>) {

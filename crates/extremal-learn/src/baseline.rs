@@ -30,26 +30,30 @@ impl Baseline {
 
     /// Adds a label.
     pub fn add(&mut self, loss: &dyn Loss, label: f64, weight: f64) {
-        let prediction = match loss.labels() {
-            Labels::Signs => self.sign(loss),
-            _ if self.weight > 0.0 => self.sum / self.weight,
-            _ => 0.0,
+        let value = match loss.labels() {
+            Labels::Signs => self.of_sign(loss, label),
+            _ if self.weight > 0.0 => loss.at(self.sum / self.weight, label).0,
+            _ => loss.at(0.0, label).0,
         };
-        self.loss += weight * loss.at(prediction, label).0;
+        self.loss += weight * value;
         self.weight += weight;
         self.sum += weight * label;
         self.positive += if label > 0.0 { weight } else { 0.0 };
     }
 
-    /// The logarithm of the odds, for a loss that models a probability. For another loss, the more
-    /// frequent label.
-    fn sign(&self, loss: &dyn Loss) -> f64 {
-        let odds = (self.positive + 1.0) / (self.weight - self.positive + 1.0);
-        match loss.probability(0.0) {
-            Some(_) => odds.ln(),
-            None if odds == 1.0 => 0.0,
-            None => (odds - 1.0).signum(),
+    /// The loss of predicting the logarithm of the odds, for a loss that models a probability. For
+    /// another loss, that of predicting the more frequent label.
+    fn of_sign(&self, loss: &dyn Loss, label: f64) -> f64 {
+        let (positive, negative) = (self.positive + 1.0, self.weight - self.positive + 1.0);
+        if loss.probability(0.0).is_some() {
+            let own = if label > 0.0 { positive } else { negative };
+            return ((positive + negative) / own).ln();
         }
+        let prediction = match positive == negative {
+            true => 0.0,
+            false => (positive - negative).signum(),
+        };
+        loss.at(prediction, label).0
     }
 
     /// Adds an example of class number `class`. Ties go to the first class.

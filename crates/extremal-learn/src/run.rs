@@ -47,7 +47,7 @@ pub trait Host {
     fn is_stopped(&self) -> bool;
 
     /// The part of the allowed memory that is used; 0 if it is not known.
-    fn memory(&self) -> f64;
+    fn memory(&mut self) -> f64;
 
     /// Shows the number of bytes read and, if known, the size of the input.
     fn progress(&mut self, done: u64, of: Option<u64>);

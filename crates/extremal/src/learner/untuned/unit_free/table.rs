@@ -10,11 +10,18 @@ use crate::memory::reserve;
 use crate::saved::check_shape;
 use crate::{Error, Result};
 
+/// Indices below are found in a vector, which is faster. It takes 4 MB at most.
+const NEAR: usize = 1 << 20;
+
+/// The slot of an index that has none.
+const NONE: u32 = u32::MAX;
+
 /// The numbers of every feature that was seen, in the order in which they were first seen.
 #[derive(Default)]
 pub(super) struct Table {
-    /// The slot of every index.
-    slots: HashMap<u32, u32, BuildHasherDefault<Spread>>,
+    /// The slots of the indices below [`NEAR`], and of all others.
+    near: Vec<u32>,
+    far: HashMap<u32, u32, BuildHasherDefault<Spread>>,
     /// The index of every slot.
     indices: Vec<u32>,
     features: Vec<Feature>,
@@ -59,17 +66,26 @@ impl Table {
         &mut self.features
     }
 
+    /// The slot of an index that was seen.
+    #[inline]
+    fn slot(&self, index: usize) -> Option<u32> {
+        if index < NEAR {
+            let slot = *self.near.get(index)?;
+            return (slot != NONE).then_some(slot);
+        }
+        self.far.get(&(index as u32)).copied()
+    }
+
     /// The feature of an index that was seen.
     pub fn get(&self, index: usize) -> Option<&Feature> {
-        let slot = self.slots.get(&u32::try_from(index).ok()?)?;
-        Some(&self.features[*slot as usize])
+        Some(&self.features[self.slot(index)? as usize])
     }
 
     /// The slot of an index, a new one if there is none. A new feature is 0.
     #[inline]
     pub fn slot_or_new(&mut self, index: usize) -> Result<u32> {
-        match self.slots.get(&(index as u32)) {
-            Some(slot) => Ok(*slot),
+        match self.slot(index) {
+            Some(slot) => Ok(slot),
             None => self.new_slot(index),
         }
     }
@@ -87,8 +103,16 @@ impl Table {
         let (slot32, index32) = (slot32.map_err(|_| full())?, index32.map_err(|_| full())?);
         reserve(&mut self.indices, slot + 1, features)?;
         reserve(&mut self.features, slot + 1, features)?;
-        self.slots.try_reserve(1).map_err(|_| full())?;
-        self.slots.insert(index32, slot32);
+        if index < NEAR {
+            if self.near.len() <= index {
+                reserve(&mut self.near, index + 1, features)?;
+                self.near.resize(index + 1, NONE);
+            }
+            self.near[index] = slot32;
+        } else {
+            self.far.try_reserve(1).map_err(|_| full())?;
+            self.far.insert(index32, slot32);
+        }
         self.indices.push(index32);
         self.features.push(Feature::default());
         Ok(slot32)
@@ -97,7 +121,10 @@ impl Table {
     /// Removes the features from slot `len` on.
     pub fn truncate(&mut self, len: usize) {
         for index in self.indices.drain(len..) {
-            self.slots.remove(&index);
+            match self.near.get_mut(index as usize) {
+                Some(slot) => *slot = NONE,
+                None => drop(self.far.remove(&index)),
+            }
         }
         self.features.truncate(len);
     }

@@ -406,7 +406,7 @@ pub enum Structure {
     /// Atoms with few entries: see [`SparseAtoms`].
     Sparse(SparseAtoms),
     /// The ball of this radius in units that follow the data, see
-    /// [`unit_free`](crate::set::unit_free).
+    /// [`unit_free`].
     UnitFree {
         /// The radius.
         radius: f64,

@@ -42,6 +42,20 @@ pub(crate) fn prefetch_line<T>(item: *const T) {
     let _ = item;
 }
 
+/// Prefetches a cache line that is needed much later. It goes to the second-level cache, so that the
+/// first one keeps what is needed now.
+#[inline(always)]
+pub(crate) fn prefetch_far<T>(item: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: as above.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T1>(item.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = item;
+}
+
 /// Whether each index is larger than the one before it.
 #[inline]
 pub(crate) fn increases(indices: &[u32]) -> bool {

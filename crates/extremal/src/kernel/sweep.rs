@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 use pulp::{Arch, MemMask, Simd, WithSimd};
 
 use super::buffer::Buffer;
-use super::prefetch::prefetch_line;
+use super::prefetch::prefetch_far;
 
 /// The number of lanes of a sum.
 pub(crate) const LANES: usize = 8;
@@ -198,13 +198,13 @@ where
         }
         // The hardware prefetches short rows by itself, and long ones would evict the vectors.
         let next_row = match read.last() {
-            Some(row) if B::PREFETCHES_NEXT_ROW && (256..=4096).contains(&n) => row.wrapping_add(n),
+            Some(row) if B::PREFETCHES_NEXT_ROW && (256..=65_536).contains(&n) => row.wrapping_add(n),
             _ => std::ptr::null(),
         };
         let mut i = 0;
         while i + LANES <= n {
             if !next_row.is_null() {
-                prefetch_line(next_row.wrapping_add(i));
+                prefetch_far(next_row.wrapping_add(i));
             }
             let mut r = 0;
             while r < REGISTERS {

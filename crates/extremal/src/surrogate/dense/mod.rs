@@ -199,7 +199,7 @@ impl DenseSurrogate {
 
     /// Writes the vector that replaces c in this round, if there is one: 0 on a restart, or c +
     /// origin·x₁. The stored c must not change before the commit.
-    #[inline]
+    #[inline(never)]
     fn write_shifted_sum(&mut self, update: &Update<'_>) {
         let Vectors { c, base, .. } = &mut self.vectors;
         base.clear();
@@ -216,7 +216,9 @@ impl DenseSurrogate {
     /// this keeps the fields of the probe in registers.
     #[inline(always)]
     fn probe_dense(&mut self, update: &Update<'_>) -> Result<Probe> {
-        self.write_shifted_sum(update);
+        if update.restart || update.origin != 0.0 || !self.vectors.base.is_empty() {
+            self.write_shifted_sum(update);
+        }
         let probe = match self.way {
             AtomForm::Direction { radius } => self.probe_direction(update, radius)?,
             AtomForm::Power {
@@ -260,13 +262,13 @@ impl DenseSurrogate {
         if scan.dd < SMALLEST_SQUARE {
             self.found = LastAtom::Nothing;
         } else {
-            // v = α∇F with α = −r/‖∇F‖. In a short round the square root is the bottleneck; 1/‖∇F‖²
-            // is computed at the same time, so that only products follow.
-            let (norm, inverse) = (scan.dd.sqrt(), 1.0 / scan.dd);
-            let alpha = -radius * (norm * inverse);
+            // v = α∇F with α = −r/‖∇F‖. In a short round the square root is the bottleneck; −r/‖∇F‖²
+            // is computed at the same time, so that one product follows.
+            let (norm, ratio) = (scan.dd.sqrt(), -radius / scan.dd);
+            let alpha = norm * ratio;
             self.found = LastAtom::Direction { alpha };
             probe.steepness = norm;
-            (vx, vv) = (norm * (-radius * (inverse * scan.dx)), radius * radius);
+            (vx, vv) = (norm * (ratio * scan.dx), radius * radius);
             probe.oracle_calls = 1;
             probe.gap = scan.dx + radius * norm;
             probe.distance_squared = (vv + scan.xx) - 2.0 * vx;

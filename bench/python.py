@@ -1,11 +1,12 @@
 """Compares the speed of the Python package with the library, with River and with scikit-learn.
 
-    bash bench/run python [--reps N] [--only REGEX]
+    bash bench/run python [--reps N] [--only REGEX] [--against PYTHON]
 
 Both programs of a row stay loaded and take turns, as in run.py. Compared with the library, the figure
 is the time that Python adds. Both must end at the same decision, otherwise the row says MISMATCH.
 Compared with River and scikit-learn, the figure is only about speed, because they run other
-algorithms, without a set.
+algorithms, without a set. With `--against`, only the package is timed, beside an older build of it
+that is installed for the interpreter PYTHON.
 """
 
 import argparse
@@ -69,26 +70,45 @@ def extra(name, rust, python, rounds, reps):
     return "MISMATCH" in notes
 
 
+def own_rows():
+    """The rows that need no other software: name, arguments of python_runner.py, rounds, arguments of the library's
+    own program."""
+    for name, (mode, words, d, count) in EXTRA.items():
+        arguments = [*words, d, count, data(words[-1], d, count)]
+        yield name, [mode, *arguments], count, ["rounds" if mode == "rounds" else "play", *arguments]
+    for name, (words, batch) in FITS.items():
+        arguments = [*words, 100, ROWS, data(words[-1], 100, ROWS)]
+        yield name, ["fit", *arguments, batch], ROWS, ["play", *arguments]
+
+
+def race(old, wanted, reps):
+    """Each row of this build beside the same row of the older build."""
+    print(f"{'rows per second':<58}{'new':>8}{'old':>8}  new / old [spread]")
+    for name, arguments, count, _ in own_rows():
+        if wanted(name):
+            sides = [([*program, *arguments], count) for program in (PYTHON, [old, *PYTHON[1:]])]
+            result = duel(*sides, reps, starts=(reps + 1) // 2)
+            print(f"{name:<58}{human(result.first_speed):>8}{human(result.second_speed):>8}  {result.spread():<22}"
+                  f"{'; '.join(result.notes())}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="bash bench/run python", description=__doc__.splitlines()[0])
     parser.add_argument("--reps", type=int, default=7)
     parser.add_argument("--only", default="", help="a regular expression for the rows' names")
+    parser.add_argument("--against", metavar="PYTHON", help="an interpreter for which an older build is installed")
     options = parser.parse_args()
     os.environ |= RUNNER_ENVIRONMENT
     wanted = re.compile(options.only).search
     print(machine(), "\n")
+    if options.against:
+        return race(options.against, wanted, options.reps)
 
     wrong = 0
     print(f"{'nanoseconds per round':<58}{'Rust':>8}{'Python':>8}{'more':>8}  more time [spread]")
-    for name, (mode, words, d, count) in EXTRA.items():
+    for name, python, count, rust in own_rows():
         if wanted(name):
-            arguments = [*words, d, count, data(words[-1], d, count)]
-            rust = [OURS, "rounds" if mode == "rounds" else "play", *arguments]
-            wrong += extra(name, rust, [*PYTHON, mode, *arguments], count, options.reps)
-    for name, (words, batch) in FITS.items():
-        if wanted(name):
-            arguments = [*words, 100, ROWS, data(words[-1], 100, ROWS)]
-            wrong += extra(name, [OURS, "play", *arguments], [*PYTHON, "fit", *arguments, batch], ROWS, options.reps)
+            wrong += extra(name, [OURS, *rust], [*PYTHON, *python], count, options.reps)
 
     for d, count in ((10, ROUNDS), (100, ROWS), (1_000, 20_000)):
         if wanted(name := f"oracle in Python d={d}"):

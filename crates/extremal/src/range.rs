@@ -40,6 +40,16 @@ pub(crate) const SCALES: RangeInclusive<f64> = 1e-100..=1e100;
 /// The range of sums of squares that are accurate in spite of underflow and overflow.
 pub(crate) const SQUARES: RangeInclusive<f64> = 1e-280..=1e280;
 
+/// √(a² + b²). `hypot` takes much longer, and only numbers of extreme size need it.
+pub(crate) fn root_of_squares(a: f64, b: f64) -> f64 {
+    let square = a * a + b * b;
+    if SQUARES.contains(&square) {
+        square.sqrt()
+    } else {
+        a.hypot(b)
+    }
+}
+
 /// Whether a direction counts as 0.
 pub(crate) fn is_zero(direction: &[f64]) -> bool {
     direction.iter().all(|d| d.abs() < SMALLEST_DIRECTION)

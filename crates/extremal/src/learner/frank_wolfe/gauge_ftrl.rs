@@ -43,6 +43,7 @@ use crate::learner::frank_wolfe::{Facts, Rule, stored};
 use crate::learner::skeleton::parameters;
 use crate::learner::{Certificate, Learner, Level, MakeLearner, RunStatistics, Storage};
 use crate::parameter::{choices, fields};
+use crate::range::root_of_squares;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Curvature, CurvatureKind, Geometry, Set, SharedSet};
 use crate::spec::{About, Described, Kind};
@@ -183,7 +184,7 @@ impl GaugeRule {
     fn potential(&self, h: f64, beta: f64) -> f64 {
         let (q, top) = (self.q, h.max(beta));
         if q == 2.0 {
-            h.hypot(beta)
+            root_of_squares(h, beta)
         } else if top == 0.0 {
             0.0
         } else {
@@ -231,7 +232,7 @@ impl Rule for GaugeRule {
     }
 
     /// v = argmin ⟨S, x⟩, h = −⟨S, v⟩ from the centre, β by its balance, x_{t+1} = (h/Ψ)^(q−1)·v
-    #[inline]
+    #[inline(always)] // the state is large: it must not be copied
     fn step(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Move) {
         let n = match self.curvature.gradient_norm {
             2.0 => probe.gradient_norm,
@@ -240,7 +241,7 @@ impl Rule for GaugeRule {
         match self.balance {
             Balance::Own => state.beta += self.growth(n, self.potential(state.h, state.beta)),
             Balance::Adagrad => {
-                state.root = state.root.hypot(n);
+                state.root = root_of_squares(state.root, n);
                 state.beta = self.radius * state.root;
             }
             Balance::Fixed => {}

@@ -211,7 +211,7 @@ impl<R: Rule, P: Surrogate> Body for OnSurrogate<R, P> {
         Ok((record, (state, motion)))
     }
 
-    #[inline(always)]
+    #[inline]
     fn commit(&mut self, (state, motion): Self::Plan) {
         self.surrogate.commit(motion);
         self.state = state;

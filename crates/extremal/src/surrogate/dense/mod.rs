@@ -199,7 +199,7 @@ impl DenseSurrogate {
 
     /// Writes the vector that replaces c in this round, if there is one: 0 on a restart, or c +
     /// origin·x₁. The stored c must not change before the commit.
-    #[inline(never)]
+    #[cold]
     fn write_shifted_sum(&mut self, update: &Update<'_>) {
         let Vectors { c, base, .. } = &mut self.vectors;
         base.clear();

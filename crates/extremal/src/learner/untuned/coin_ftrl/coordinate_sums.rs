@@ -13,6 +13,10 @@ use crate::{Result, Row, kernel};
 /// square roots in the time of one, and independent sums need not wait for each other.
 const LANES: usize = 4;
 
+/// The number of neighbouring cells that a dense row updates together: enough for a loop that the
+/// compiler turns into vector instructions.
+const TOGETHER: usize = 32;
+
 /// An entry below this counts as 0: its square would underflow.
 const SMALLEST: f64 = SMALLEST_DIRECTION;
 
@@ -31,6 +35,18 @@ struct CoordinateState {
 }
 
 impl CoordinateState {
+    /// The terms of [`Lanes`] for an entry a of the row.
+    #[inline]
+    fn terms(self, new: Self, a: f64) -> [f64; 5] {
+        [
+            a * self.y,
+            a * self.c,
+            (new.y - self.y) * (new.y + self.y),
+            new.y * new.c - self.y * self.c,
+            (new.c - self.c) * (new.c + self.c),
+        ]
+    }
+
     /// The state after one more entry of a gradient.
     #[inline]
     fn after(self, g: f64) -> Self {
@@ -55,17 +71,10 @@ pub(crate) struct Products {
     pub cc: f64,
 }
 
-/// The sums of a pass over a gradient.
+/// The sums of a pass over a gradient: ⟨a, y⟩ and ⟨a, c⟩ before the gradient, and the increases of
+/// yy, yc and cc.
 #[derive(Default)]
-struct Lanes {
-    /// ⟨a, y⟩ and ⟨a, c⟩ before the gradient.
-    ay: [f64; LANES],
-    ac: [f64; LANES],
-    /// The increases of the inner products.
-    yy: [f64; LANES],
-    yc: [f64; LANES],
-    cc: [f64; LANES],
-}
+struct Lanes([[f64; LANES]; 5]);
 
 /// y and c with their inner products.
 #[derive(Default)]
@@ -213,14 +222,37 @@ impl CoordinateSums {
                     }
                 }
                 Row::Dense(values) => {
-                    let (v4, rest) = values.as_chunks::<LANES>();
-                    for (n, v) in v4.iter().enumerate() {
-                        let i = from_fn(|j| LANES * n + j);
+                    let (blocks, rest) = values.as_chunks::<TOGETHER>();
+                    let (block_cells, _) = cells.as_chunks_mut::<TOGETHER>();
+                    for (n, (cells, a)) in block_cells.iter_mut().zip(blocks).enumerate() {
+                        let mut terms = [[0.0; TOGETHER]; 5];
+                        let (mut new, mut is_new) = ([CoordinateState::default(); TOGETHER], false);
+                        for j in 0..TOGETHER {
+                            new[j] = cells[j].after(k * a[j]);
+                            is_new |= (cells[j].top == 0.0) & (new[j].top > 0.0);
+                            let [ay, ac, yy, yc, cc] = cells[j].terms(new[j], a[j]);
+                            (terms[0][j], terms[1][j]) = (ay, ac);
+                            (terms[2][j], terms[3][j], terms[4][j]) = (yy, yc, cc);
+                        }
+                        if is_new {
+                            mark(marks, TOGETHER * n, cells, &new);
+                        }
+                        *cells = new;
+                        for (sums, terms) in lanes.0.iter_mut().zip(&terms) {
+                            for terms in terms.as_chunks::<LANES>().0 {
+                                *sums = from_fn(|lane| sums[lane] + terms[lane]);
+                            }
+                        }
+                    }
+                    let (v4, rest) = rest.as_chunks::<LANES>();
+                    let mut done = TOGETHER * blocks.len();
+                    for v in v4 {
+                        let i = from_fn(|j| done + j);
                         step(cells, marks, k, i, *v, &mut lanes, 0);
+                        done += LANES;
                     }
                     for (lane, &v) in rest.iter().enumerate() {
-                        let i = LANES * v4.len() + lane;
-                        step(cells, marks, k, [i], [v], &mut lanes, lane);
+                        step(cells, marks, k, [done + lane], [v], &mut lanes, lane);
                     }
                 }
                 Row::Entries { .. } => {
@@ -232,7 +264,7 @@ impl CoordinateSums {
             lanes
         });
         self.tidy(floor, &lanes, row.stored());
-        (sum(lanes.ay), sum(lanes.ac))
+        (sum(lanes.0[0]), sum(lanes.0[1]))
     }
 
     /// Adds the sums of a pass over `taken` entries, and recomputes the inner products if
@@ -241,9 +273,10 @@ impl CoordinateSums {
         let sums = &mut self.sums;
         // and the rounding errors of the sums themselves
         sums.taken += taken as u64 + 4;
-        sums.products.yy += sum(lanes.yy);
-        sums.products.yc += sum(lanes.yc);
-        sums.products.cc += sum(lanes.cc);
+        let [_, _, yy, yc, cc] = lanes.0.map(sum);
+        sums.products.yy += yy;
+        sums.products.yc += yc;
+        sums.products.cc += cc;
         let cc = sums.products.cc;
         sums.top = sums.top.max(cc);
         let error = sums.taken as f64 * f64::EPSILON * sums.top;
@@ -318,21 +351,27 @@ fn step<const N: usize>(
     // One branch for all N, because it is rarely taken.
     if old.iter().any(|cell| cell.top == 0.0) {
         for j in 0..N {
-            if old[j].top == 0.0 && new[j].top > 0.0 {
-                marks.set(i[j]);
-            }
+            mark(marks, i[j], &old[j..=j], &new[j..=j]);
         }
     }
     for j in 0..N {
         cells[i[j]] = new[j];
     }
     for j in 0..N {
-        let (old, new) = (old[j], new[j]);
-        lanes.ay[lane + j] += a[j] * old.y;
-        lanes.ac[lane + j] += a[j] * old.c;
-        lanes.yy[lane + j] += (new.y - old.y) * (new.y + old.y);
-        lanes.yc[lane + j] += new.y * new.c - old.y * old.c;
-        lanes.cc[lane + j] += (new.c - old.c) * (new.c + old.c);
+        let terms = old[j].terms(new[j], a[j]);
+        for (sums, term) in lanes.0.iter_mut().zip(terms) {
+            sums[lane + j] += term;
+        }
+    }
+}
+
+/// Marks the neighbouring cells from `first` on that a gradient reaches for the first time.
+#[cold]
+fn mark(marks: &mut Marks, first: usize, old: &[CoordinateState], new: &[CoordinateState]) {
+    for (j, (old, new)) in old.iter().zip(new).enumerate() {
+        if old.top == 0.0 && new.top > 0.0 {
+            marks.set(first + j);
+        }
     }
 }
 

@@ -58,6 +58,7 @@ use crate::learner::{
 };
 use crate::parameter::fields;
 use crate::point::{Accuracy, HeldRow};
+use crate::range::root_of_squares;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{SharedSet, Structure};
 use crate::spec::{About, Described, Kind};
@@ -178,7 +179,7 @@ impl State {
             self.share.value(self.stake),
         ];
         let (m, w) = (bets[0].clamp(0.0, most), bets[1].clamp(0.0, 1.0));
-        let potential = (radius * self.sums.sum_norm()).hypot(self.beta);
+        let potential = root_of_squares(radius * self.sums.sum_norm(), self.beta);
         let round = if potential > 0.0 {
             -radius * (radius / potential)
         } else {

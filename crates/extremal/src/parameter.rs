@@ -102,7 +102,7 @@ impl Kind {
     pub const NOT_NEGATIVE: Self = Self::at_least(0.0);
     /// A radius or another size of a set.
     pub const SIZE: Self = Self::within(&SETS);
-    /// The curvature of a loss; 0 for a loss that is only convex.
+    /// The curvature of a loss. It is 0 for a loss that is only convex.
     pub const CURVATURE: Self = Self::between(0.0, *SETS.end());
     /// An entry of a point of a set.
     pub const ENTRY: Self = Self::between(-*SETS.end(), *SETS.end());

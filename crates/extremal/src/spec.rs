@@ -15,7 +15,7 @@ pub struct About {
     pub summary: &'static str,
     /// The cost of one call or one round.
     pub cost: &'static str,
-    /// The guarantee with its conditions; for a set or a loss, its constants.
+    /// The guarantee with its conditions. For a set or a loss, this is a list of constants.
     pub guarantee: &'static str,
     /// The source, usually a paper.
     pub reference: &'static str,
@@ -108,7 +108,7 @@ fn table_of(text: &str, depth: u32) -> Result<Table> {
             return Err(Error::spec(None, what));
         };
         let (key, value) = (key.trim(), value.trim());
-        // as JSON, `nan`, `inf` and 1e999 would be text, with a misleading error
+        // JSON would read `nan`, `inf` and 1e999 as text, and the error would be misleading
         if value.parse::<f64>().is_ok_and(|v| !v.is_finite()) {
             let what = format!("{key} = {value} is not allowed; it must be a finite number");
             return Err(Error::spec(Some(key), what));

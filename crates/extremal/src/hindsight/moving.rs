@@ -1,4 +1,5 @@
-//! Regret against comparators that move: dynamic regret, and regret on the worst interval.
+//! Regret against comparators that change over time: dynamic regret, and regret on the worst
+//! interval.
 
 use super::Meter;
 use super::meter::Sums;
@@ -26,7 +27,7 @@ use crate::{Gradient, Point, Result, kernel};
 /// # Ok::<(), extremal::Error>(())
 /// ```
 pub struct Dynamic {
-    /// Holds the last round only.
+    /// The meter of the last round only.
     meter: Meter,
     regret: Wide,
     path: f64,
@@ -36,7 +37,7 @@ pub struct Dynamic {
 }
 
 impl Dynamic {
-    /// Starts before the first round.
+    /// A measure without rounds.
     pub fn new(set: &SharedSet) -> Self {
         Self {
             meter: Meter::new(set, 0.0, true),
@@ -48,7 +49,7 @@ impl Dynamic {
         }
     }
 
-    /// Adds a round: the decision played, and the gradient at this decision.
+    /// Adds a round: the decision that was played, and the gradient at this decision.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
         self.meter.sums.clear();
         self.meter.see(x, gradient)?;
@@ -69,7 +70,7 @@ impl Dynamic {
         self.regret.value()
     }
 
-    /// Σ ‖u_t − u_{t−1}‖, the length of the comparator's path.
+    /// Σ ‖u_t − u_{t−1}‖, the length of the path of the comparators.
     pub fn path(&self) -> f64 {
         self.path
     }
@@ -84,9 +85,10 @@ impl Dynamic {
 /// own best fixed decision as comparator. A checkpoint every `spacing` rounds stores the sums of the
 /// gradients.
 ///
-/// A checkpoint takes 2d numbers, and [`Intervals::worst`] makes one oracle call per pair of
-/// checkpoints. Only intervals between checkpoints are compared. The regret on other intervals can be
-/// larger by up to 2·spacing·G·D, where G bounds the gradients' norms and D is the set's diameter.
+/// A checkpoint stores 2d numbers, and [`Intervals::worst`] makes one oracle call per pair of
+/// checkpoints. Only intervals between checkpoints are compared. The regret on other intervals can
+/// be larger by up to 2·spacing·G·D, where G bounds the gradients' norms and D is the set's
+/// diameter.
 pub struct Intervals {
     meter: Meter,
     spacing: u64,
@@ -107,7 +109,7 @@ pub struct Worst {
 }
 
 impl Intervals {
-    /// Starts before the first round, with a checkpoint every `spacing` rounds.
+    /// A measure without rounds, with a checkpoint every `spacing` rounds.
     pub fn new(set: &SharedSet, spacing: u64) -> Result<Self> {
         Kind::COUNT.check("intervals", "spacing", &spacing)?;
         let meter = Meter::new(set, 0.0, true);
@@ -118,7 +120,7 @@ impl Intervals {
         })
     }
 
-    /// Adds a round: the decision played, and the gradient at this decision.
+    /// Adds a round: the decision that was played, and the gradient at this decision.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
         self.meter.see(x, gradient)?;
         if self.meter.sums.rounds.is_multiple_of(self.spacing) {

@@ -198,7 +198,7 @@ impl Total for QuadraticSum {
         let root = 1.001 * (along + reach * trace.sqrt() + square.abs().sqrt());
         let products = if self.unweighted { 0.0 } else { 4.0 * UNIT };
         let count = self.rounds as usize + 2 * dim;
-        // a b that was summed up over rounds is at most this large; a given one may be larger
+        // b has at most this size if it was summed over rounds, but may be larger in `from_parts`
         let given = kernel::norm(&self.cross) * (length + reach);
         let data = (products + 4.0 * rounding::of_wide_dot(count)) * (root * root + given);
         let (sigma, far) = (self.strong_convexity(), length + reach);
@@ -227,7 +227,7 @@ impl Total for QuadraticSum {
         let sigma = self.strong_convexity();
         match atom.view() {
             AtomView::Coordinate { index, value } => {
-                // G is symmetric: its row is its column
+                // G is symmetric, so that its column `index` equals its row `index`
                 let gram = &self.gram[index * self.dim..(index + 1) * self.dim];
                 for (z, g) in image.iter_mut().zip(gram) {
                     *z = value * g;

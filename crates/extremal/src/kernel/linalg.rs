@@ -80,7 +80,7 @@ pub fn min(values: &[f64]) -> f64 {
 }
 
 /// The entries of a square matrix, made exactly symmetric. A product of data matrices differs from
-/// its transpose by rounding. If an entry differs by more, the error is its row and its column.
+/// its transpose by rounding. An entry that differs by more is an error: its row and column.
 pub fn symmetric(rows: &[Vec<f64>]) -> Result<Vec<f64>, (usize, usize)> {
     let n = rows.len();
     let mut entries = rows.concat();
@@ -101,7 +101,7 @@ pub fn symmetric(rows: &[Vec<f64>]) -> Result<Vec<f64>, (usize, usize)> {
 /// make the columns of W = MV orthogonal. The lengths σ of these columns are the singular values,
 /// to full relative precision, and M⁻¹ = V·diag(σ⁻²)·Wᵀ.
 pub fn singular(n: usize, matrix: &[f64]) -> Singular {
-    // next to 1 so that squares are numbers
+    // scaled so that no square overflows or underflows
     let top = max_abs(matrix).max(f64::MIN_POSITIVE);
     let (mut w, mut v) = (vec![0.0; n * n], vec![0.0; n * n]);
     for j in 0..n {

@@ -68,8 +68,8 @@ fn best(a: &[f64], worst: f64, key: impl Fn(f64) -> f64, better: impl Fn(f64, f6
     top
 }
 
-/// The first index whose key is `top`. Comparisons without an early exit skip whole chunks, because
-/// these vectorise.
+/// The first index whose key is `top`. Whole chunks are compared without an early exit, because
+/// such a loop vectorises.
 #[inline(always)]
 fn first(a: &[f64], top: f64, key: impl Fn(f64) -> f64) -> Option<usize> {
     let (chunks, _) = a.as_chunks::<LANES>();

@@ -14,7 +14,7 @@ impl Described for Logistic {
     const ABOUT: About = About {
         summary: "ln(1 + exp(−y⟨a, x⟩)), labels ±1 or 0/1",
         cost: "O(1), one exponential and one logarithm",
-        guarantee: "slope below 1, smooth with 1/4",
+        guarantee: "slope below 1, ¼-smooth",
         reference: "textbook",
         citations: &[],
         examples: &["logistic"],

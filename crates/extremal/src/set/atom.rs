@@ -54,7 +54,7 @@ pub enum AtomView<'a> {
         /// The value of the only non-zero entry.
         value: f64,
     },
-    /// The entries at `indices`, which are distinct, are `values`; all other entries are 0.
+    /// The distinct `indices` have the entries `values`, and all other entries are 0.
     Sparse {
         /// The indices of the listed entries.
         indices: &'a [u32],

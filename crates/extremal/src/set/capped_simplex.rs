@@ -122,8 +122,8 @@ impl Set for CappedSimplexSet {
 
     fn geometry(&self) -> Geometry {
         let (ones, rest) = self.parts();
-        // Atoms furthest apart have their large entries where the other one's are small. Above
-        // d/2 entries of 1 must meet, and it is the zeros that can be kept apart.
+        // Two atoms are farthest apart if no coordinate is large in both. If more than d/2 entries
+        // are large, this is impossible, and no coordinate is 0 in both.
         let zeros = self.dim - self.entries();
         let square = if ones < zeros {
             ones as f64 + rest * rest

@@ -31,7 +31,7 @@ impl Described for KSupport {
     const ABOUT: About = About {
         summary: "ball of the k-support norm: hull of the k-sparse vectors in an ℓ2 ball",
         cost: "oracle O(d + k log k), k entries per atom; projection O(d log d) and about 60 passes over the entries near the threshold",
-        guarantee: "D = 2r; strongly convex, with 1/r, only for k ≥ d",
+        guarantee: "D = 2r; not strongly convex, except for k ≥ d with the constant 1/r",
         reference: "Argyriou, Foygel & Srebro, NIPS 2012; McDonald, Pontil & Stamos, JMLR 2016",
         citations: &[],
         examples: &["k-support:k=2,radius=3", "k-support:k=4"],
@@ -201,8 +201,8 @@ impl Projection for KSupportProjection {
             return Ok(());
         }
         // Points farther than FAR radii are moved to that distance, and entries below 1e-150 radii
-        // are set to 0. Both change the answer by less than rounding does, and squares stay in
-        // range.
+        // are set to 0, so that squares stay in range. Both changes are smaller than rounding
+        // errors.
         let unit = radius.max(kernel::max_abs(x) / range::FAR);
         let size = |v: f64| {
             let size = v.abs() / unit;
@@ -252,8 +252,8 @@ impl KSupportProjection {
             let length = (self.squares[full].sqrt() / full_at).hypot((k - full as f64).sqrt());
             level.base >= level.depth * cap && cap * length <= 1.0
         };
-        // Positive numbers are ordered as their bits are. Bisecting the bits ends at two
-        // neighbouring numbers, however small the cap, after at most 64 steps.
+        // Positive numbers have the same order as their bits. For any cap, the bisection of the
+        // bits ends at two neighbouring numbers after at most 64 steps.
         let (mut low, mut high) = (1e-280_f64.to_bits(), k.sqrt().recip().to_bits() + 1);
         while high - low > 1 {
             let middle = low + (high - low) / 2;

@@ -30,7 +30,7 @@ impl Described for Lp {
     const ABOUT: About = About {
         summary: "ball of the ℓp norm, 1 < p < ∞",
         cost: "oracle O(d); projection O(d), with a few dozen powers per entry",
-        guarantee: "p ≤ 2: D = 2r, strongly convex with (p−1)·d^(1/2−1/p)/r; p > 2: D = 2r·d^(1/2−1/p), uniformly convex",
+        guarantee: "p ≤ 2: D = 2r, strong-convexity constant (p−1)·d^(1/2−1/p)/r; p > 2: D = 2r·d^(1/2−1/p), uniformly convex",
         reference: "Garber & Hazan, ICML 2015",
         citations: &[],
         examples: &[
@@ -103,7 +103,7 @@ pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
     top * kernel::power_sum(x, 1.0 / top, Exponent::from(p)).powf(1.0 / p)
 }
 
-/// Like [`norm_p`], for entries that are computed and not stored; 1 ≤ p < ∞.
+/// The same norm of entries that are computed and not stored, for 1 ≤ p < ∞.
 pub(crate) fn norm_of(p: f64, entries: impl Iterator<Item = f64> + Clone) -> f64 {
     let top = largest(entries.clone());
     if !(top > 0.0 && top.is_finite()) {

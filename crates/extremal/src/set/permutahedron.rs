@@ -88,7 +88,7 @@ impl PermutahedronSet {
                 norm_bound: kernel::norm(weights),
                 ..Geometry::default()
             },
-            // far from 0 rounding is relative to how far
+            // far from 0, rounding errors are relative to the distance from 0
             scale: if most > least {
                 (most - least).max(1e-4 * size)
             } else {
@@ -219,7 +219,7 @@ struct Block {
 }
 
 impl Block {
-    /// How much farther this block is moved than an earlier one.
+    /// The distance by which this block is moved, minus that of an earlier block.
     fn moved_more_than(&self, earlier: &Self) -> f64 {
         let middle = |b: &Self| (b.entries - b.weights) / b.len as f64;
         (self.first - earlier.first) + (middle(self) - middle(earlier))

@@ -191,7 +191,7 @@ impl Set for ProductSet {
         for Block { set, range } in &self.blocks {
             let range = range.clone();
             let gauge = set.gauge_gradient(&x[range.clone()], &mut out[range.clone()])?;
-            // NaN stays
+            // a NaN is kept
             if gauge >= most || gauge.is_nan() {
                 (most, furthest) = (gauge, range);
             }

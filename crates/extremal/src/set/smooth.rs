@@ -48,7 +48,7 @@ pub struct FastProjection {
     way: Vec<f64>,
     /// The last tested point that was inside the set.
     inside: Vec<f64>,
-    /// The point that is tested now.
+    /// The point that is being tested.
     trial: Vec<f64>,
     normal: Vec<f64>,
     /// The start of the segment `origin` + s·`way`.

@@ -60,7 +60,7 @@ impl ActiveSet {
         }
     }
 
-    /// Reserves memory for `count` atoms, each as large as the largest present one.
+    /// Reserves memory for `count` atoms, each as large as the largest stored atom.
     pub(crate) fn reserve(&mut self, count: usize) {
         let (mut values, mut indices) = (0, 0);
         for atom in self.atoms.iter().chain(&self.spare) {
@@ -171,7 +171,7 @@ impl ActiveSet {
         one.resize(self.dim, 0.0);
         other.resize(self.dim, 0.0);
         atom.write(one);
-        // compare inner products first: for equal atoms they equal the square, up to rounding
+        // for equal atoms, the inner product equals the squared norm, up to rounding
         let square = atom.norm_squared();
         let near = |product: f64| (product - square).abs() <= 1e-9 * square;
         self.atoms.iter().position(|own| {

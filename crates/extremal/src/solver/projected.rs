@@ -114,9 +114,8 @@ pub(super) fn spectral(
     }
 }
 
-/// Accelerated projected gradient. Gradients are computed only at extrapolated points
-/// y = x' + b(x' − x). The image of x' follows from the images of y and x, and it is all that the
-/// check of a step needs.
+/// Accelerated projected gradient. Gradients are computed only at extrapolated points y = x' + b(x'
+/// − x). The image of x' follows from the images of y and x, and is sufficient to check a step.
 pub(super) fn accelerated(
     search: &mut Search,
     task: &Task<'_>,

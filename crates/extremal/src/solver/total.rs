@@ -111,8 +111,8 @@ pub struct TotalValue {
     pub value: f64,
     /// The value of the function without smoothing.
     pub unsmoothed: f64,
-    /// The function lies above every tangent plane of the smoothed function by at least this much;
-    /// 0 without smoothing.
+    /// The function lies above every tangent plane of the smoothed function by at least this much.
+    /// It is 0 without smoothing.
     pub smoothing_slack: f64,
     /// An estimate of the rounding error of both values, for the search. Proofs use it only if the
     /// total has no [`Total::minorant`] of its own.

@@ -88,7 +88,7 @@ impl Stream for AdversaryStream {
             }
             Malice::Orthogonal => {
                 fill_sphere(rng, row);
-                // Several times, because `sum` and `x` are not orthogonal to each other.
+                // This is repeated, because `sum` and `x` are not orthogonal to each other.
                 for _ in 0..8 {
                     remove_part(row, sum);
                     remove_part(row, x);

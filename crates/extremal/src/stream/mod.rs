@@ -57,7 +57,7 @@ pub struct Round<'a> {
     pub row: Row<'a>,
     /// The label. Linear losses ignore it.
     pub label: f64,
-    /// The factor of the example's loss. A weight of 2 counts like two equal examples.
+    /// The factor of the example's loss. A weight of 2 has the same effect as two equal examples.
     pub weight: f64,
 }
 

@@ -100,7 +100,7 @@ impl<'a> Update<'a> {
         Ok(counts)
     }
 
-    /// Checks the sizes, and returns the gradient with its row set to 0 if it does not count.
+    /// Checks the sizes, and returns the gradient. Its row is set to 0 if it is treated as 0.
     fn admit(&self, row_norm: f64, xx: f64) -> Result<Gradient<'a>> {
         let scale = if self.counts(row_norm, xx)? {
             self.gradient.scale
@@ -164,7 +164,7 @@ impl Probe {
     /// An upper bound on F(x) − min F: the smaller of gap plus slack and ‖∇F(x)‖²/(2β), which F's
     /// curvature implies. The second one is far smaller if the minimiser lies inside the set.
     pub fn suboptimality(&self) -> f64 {
-        // NaN for β = 0 = ∇F, and then it is the gap
+        // NaN for β = 0 and ∇F = 0; `min` then returns the gap
         (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap + self.slack)
     }
 

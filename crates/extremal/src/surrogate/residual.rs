@@ -15,8 +15,8 @@ pub(crate) const CANCELLED: f64 = 1e-9;
 const CANCELLED_GAP: f64 = 1e-6;
 
 /// If the set is curved between x and v, gap/size is at least about this multiple of ‖v −
-/// x‖²/squares, in the terms of [`has_cancelled`]. Both quotients then shrink together from round
-/// to round, and nothing is recomputed.
+/// x‖²/squares (see [`has_cancelled`]). Both quotients then decrease together from round to round,
+/// and nothing is recomputed.
 const ROUND: f64 = 0.1;
 
 /// Whether the gap or the distance must be summed entry by entry. `size` is |⟨∇F, x⟩| + |⟨∇F, v⟩|,

@@ -63,7 +63,7 @@ impl<T: Copy + Default> Touched<T> {
         touched
     }
 
-    /// Extends the vector to `len` items; `len` is at least the present length.
+    /// Extends the vector to `len` items; `len` is at least the current length.
     pub fn grow(&mut self, len: usize) {
         self.items.resize(len, T::default());
         self.marks.words.resize(len.div_ceil(64 * BLOCK), 0);

@@ -63,10 +63,10 @@ pub fn dual_averaging_adaptive(diameter: f64, root: f64) -> Guarantee {
     Guarantee::of_run("Dual averaging, (1 + √5/2)·D·√(Σ‖g‖²)", 0.5, bound)
 }
 
-/// The online Newton step for α-exp-concave losses: regret ≤
-/// (1/(2γ))·(1 + d·ln(1 + (γGD)²T/d)) + γΣε_t. `left` is γΣε_t, the sum of the gaps ε_t of inexact
-/// projections; 0 if projections are exact. For T ≥ 5 the first part is at most 5(1/α + GD)·d·ln T
-/// (Hazan, Agarwal & Kale 2007), since 1/(2γ) = max{4GD, 1/α} and γGD ≤ 1/8.
+/// The online Newton step for α-exp-concave losses: regret ≤ (1/(2γ))·(1 + d·ln(1 + (γGD)²T/d)) +
+/// γΣε_t. `left` is γΣε_t, the sum of the gaps ε_t of inexact projections. It is 0 if projections
+/// are exact. For T ≥ 5 the first part is at most 5(1/α + GD)·d·ln T (Hazan, Agarwal & Kale 2007),
+/// since 1/(2γ) = max{4GD, 1/α} and γGD ≤ 1/8.
 ///
 /// Proof. With γ ≤ ½min{1/(4GD), α}, an α-exp-concave f has f(x_t) − f(u) ≤ ⟨g_t, x_t − u⟩ −
 /// (γ/2)⟨g_t, x_t − u⟩² over the set. A λ-strongly convex f has this property too if γ ≤ λ/‖g_t‖². Let

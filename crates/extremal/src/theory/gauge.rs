@@ -40,9 +40,10 @@ pub fn gauge_ftrl_online(beta: f64, exponent: f64, gradient: Option<f64>) -> Gua
 ///
 /// Proof. With θ = −Σq_t, the bettor owns at least K·exp(θ²/(2S)) after starting with εL (see
 /// `learner/untuned/coin_ftrl/coin_bet.rs`, after Orabona & Tommasi, NeurIPS 2017). Its regret is
-/// therefore at most εL + θ − K·exp(θ²/(2S)). For θ ≤ B = √(S ln(1 + S/K²)) this is at most εL + B. For
-/// θ > B it falls, because the slope at B is 1 − √((1 + z) ln(1 + z)/z) ≤ 0 with z = S/K². A loss
-/// larger than all before it is cut to the size of the largest one before. All cuts sum to at most L.
+/// therefore at most εL + θ − K·exp(θ²/(2S)). For θ ≤ B = √(S ln(1 + S/K²)) this is at most εL + B.
+/// For θ > B it decreases, because the slope at B is 1 − √((1 + z) ln(1 + z)/z) ≤ 0 with z = S/K².
+/// A loss that exceeds all earlier losses is cut to the largest earlier size. All cuts sum to at
+/// most L.
 ///
 /// ```
 /// let bound = |rounds| extremal::theory::coin_betting(0.001, 1.0, 1.0, rounds);
@@ -52,7 +53,7 @@ pub fn coin_betting(stake: f64, first: f64, scale: f64, total: f64) -> f64 {
     if scale == 0.0 {
         return 0.0;
     }
-    // ln(S/K²) by parts, because S and K² may overflow or underflow
+    // ln(S/K²) in separate parts, because S and K² may overflow or underflow
     let z =
         (scale.ln() - first.ln()) + 2.0 * ((total + scale).ln() - first.ln()) - 2.0 * stake.ln();
     let log = if z > 40.0 { z } else { z.exp().ln_1p() };
@@ -65,9 +66,9 @@ pub fn coin_ftrl(beta: f64, bets: f64) -> Guarantee {
     Guarantee::of_run("Coin-FTRL, 2β and the bets", 0.5, 2.0 * beta + bets)
 }
 
-/// Regret ≤ 2β + W + 2Δ + J + F against every point of the last ellipsoid, as the run has them: W
-/// are the bets on Gauge-FTRL's share, Δ is AdaHedge's mixability gap, J sums what growths of the
-/// radius cost Gauge-FTRL, and F sums the losses that were not learnt from.
+/// Unit-free: regret ≤ 2β + W + 2Δ + J + F of the run, against every point of the last ellipsoid. W
+/// bounds the bets on Gauge-FTRL's weight, Δ is AdaHedge's mixability gap, J is the cost of growths
+/// of the radius for Gauge-FTRL, and F is the sum of the losses from which nothing was learnt.
 pub fn unit_free(beta: f64, bets: f64, gap: f64, jumps: f64, forgiven: f64) -> Guarantee {
     let bound = 2.0 * beta + bets + 2.0 * gap + jumps + forgiven;
     Guarantee::of_run("unit-free, 2β + W + 2Δ + J + F", 0.5, bound)

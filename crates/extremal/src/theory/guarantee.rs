@@ -73,8 +73,8 @@ impl Guarantee {
         }
     }
 
-    /// A theorem whose bound was computed from the sums of a run. It holds for the rounds played. The
-    /// bound is raised by an allowance for the rounding errors of the sums.
+    /// A theorem whose bound was computed from the sums of a run. It holds for the rounds played.
+    /// The bound is increased by an allowance for the rounding errors of the sums.
     pub fn of_run(theorem: impl Into<Cow<'static, str>>, exponent: f64, bound: f64) -> Self {
         let bound = move |rounds| bound * rounding::of_run(rounds);
         Self::new(theorem, exponent, bound)
@@ -96,7 +96,7 @@ impl Guarantee {
         (self.bound)(rounds)
     }
 
-    /// The a for which the bound grows like T^a; 0 for log T.
+    /// The a for which the bound grows like T^a. It is 0 for log T.
     pub fn exponent(&self) -> f64 {
         self.exponent
     }

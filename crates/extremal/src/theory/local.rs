@@ -112,8 +112,8 @@ pub fn loo_bogd_adaptive(scale: f64, radius: f64, root: f64, apart: f64) -> Guar
 
 /// LOO-BOGD for λ-strongly convex losses, with S and S' as in [`loo_bogd_adaptive`]: regret ≤ `sum` =
 /// Σ‖S + λK(ỹ − x)‖²/(2λt) + Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²) + D‖S'‖. For blocks of one round with
-/// ε_t = 130(4GR²/(λt))^(2/3) it is at most 47.1(R²G⁴/λ)^(1/3)(T^(2/3) + 2.4) + (G²/2λ)(1 + ln T), after
-/// Garber & Kretzu 2022. Its second term is the price of gradients at the decisions x, not at ỹ.
+/// ε_t = 130(4GR²/(λt))^(2/3) it is at most 47.1(R²G⁴/λ)^(1/3)(T^(2/3) + 2.4) + (G²/2λ)(1 + ln T),
+/// as in Garber & Kretzu 2022, except for the second term, the cost of gradients at x instead of ỹ.
 pub fn loo_ogd(sum: f64, lambda: f64) -> Guarantee {
     let name = "LOO-OGD, Σ‖S+λK(ỹ−x)‖²/(2λt) + Σ⟨S, x−ỹ⟩";
     Guarantee::of_run(name, 2.0 / 3.0, sum.max(0.0)).assuming([StronglyConvexLosses(lambda)])

@@ -84,13 +84,13 @@ pub(crate) struct Clock {
     /// √(Σ‖g‖²).
     root: f64,
     omega: f64,
-    /// G, or the current guess of it; 0 before the first gradient.
+    /// G, or the current guess of G. It is 0 before the first gradient.
     bound: f64,
     /// η since the last restart.
     eta: f64,
     /// The number of rounds since the last restart.
     pub stretch: u64,
-    /// T, or the number of rounds that replaces it.
+    /// T, or the number of rounds that replaces an unknown T.
     pub span: f64,
 }
 
@@ -189,7 +189,7 @@ impl EtaSchedule {
         Ok((next, update.with_origin(-kappa * (next.omega - now.omega))))
     }
 
-    /// a/(D·eta-scale); 0 if the set is a point, where every weight is as good.
+    /// a/(D·eta-scale). It is 0 if the set is a point, where the weight does not matter.
     fn over_reach(&self, a: f64) -> f64 {
         if self.diameter > 0.0 {
             a / (self.scale * self.diameter)

@@ -18,7 +18,7 @@
 //! that the two balance. In units of G and D, with B = Σλ_τ, F_t(x_t) − m_t stays below
 //! 6·max(1, B)^(1/3), and on strongly convex sets below a constant. Regret is therefore
 //! O(GDT^(3/4)), and O(T^(2/3)) on strongly convex sets. The guide has the proof, with constants.
-//! For `steady` alone nothing is proven. It is meant as a base of
+//! No bound is proven for `steady` alone. It is meant as a base of
 //! [`hedge`](crate::learner::of_learners::hedge), and is often by far the best of the bases.
 //!
 //! **Reference.** This project. The step is that of Wan & Zhang, AAAI 2021. The balance follows

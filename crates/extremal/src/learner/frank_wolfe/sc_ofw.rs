@@ -8,8 +8,8 @@
 //! term (λT₀/2)‖x − x₁‖² is added to F_t (Kretzu & Garber); the bounds below are for T₀ = 0.
 //!
 //! **Cost.** In lazy storage a round costs O(non-zeros) if λ is the losses' ridge term, because c
-//! += g_t − λx_t is then as sparse as the data. Otherwise the learner passes over all features
-//! touched so far every few rounds.
+//! += g_t − λx_t is then as sparse as the data. Otherwise, every few rounds the learner updates all
+//! features observed so far.
 //!
 //! **Guarantee.** On α-strongly convex sets, regret ≤ C√(2T) + (C/2)ln T + GD with C =
 //! max(4(G+λD)²/λ, 288λ/α²). On any set, regret ≤ (3√2/8)CT^(2/3) + (C/8)ln T + GD with C =
@@ -103,7 +103,7 @@ struct State {
     t: u64,
     /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖².
     played: Wide,
-    /// An upper bound on the regret, without rounding.
+    /// An upper bound on the regret, without an allowance for rounding errors.
     regret: f64,
     /// An upper bound on Σ‖g_t‖.
     gradients: f64,
@@ -152,7 +152,7 @@ impl Rule for StronglyConvexOfw {
         geometry: &Geometry,
         x: &dyn Point,
     ) -> Option<Certificate> {
-        // with T₀ > 0 the surrogate is more than the sum of the losses' lower bounds
+        // with T₀ > 0, one term of the surrogate is not part of the losses' lower bounds
         if state.t == 0 || self.warm > 0.0 {
             return None;
         }

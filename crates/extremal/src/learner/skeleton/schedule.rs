@@ -48,7 +48,7 @@ impl Schedule {
         }
     }
 
-    /// η_t = `factor`/[`scale`](Self::scale); 0 before the first gradient.
+    /// η_t = `factor`/[`scale`](Self::scale). It is 0 before the first gradient.
     pub fn eta(self, factor: f64, t: f64, root: f64) -> f64 {
         let eta = factor / self.scale(t, root);
         if eta.is_finite() { eta } else { 0.0 }

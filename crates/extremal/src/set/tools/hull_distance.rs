@@ -27,7 +27,7 @@ pub(crate) struct Nearest {
     target: Vec<f64>,
     solution: Vec<f64>,
     residual: Vec<f64>,
-    /// Columns that proved useless since the weights last improved.
+    /// Columns that did not reduce the residual since the weights last improved.
     barred: Vec<bool>,
 }
 
@@ -116,7 +116,7 @@ impl Nearest {
             return true;
         }
         self.solve();
-        // only rounding makes the new column's weight negative
+        // without rounding errors, the new column's weight would be positive
         if self.solution[self.used.len() - 1] <= 0.0 {
             self.bar_last(i);
             return true;
@@ -198,7 +198,7 @@ impl Nearest {
         for j in 0..self.used.len() {
             let (w, z) = (self.weights[j], self.solution[j]);
             let moved = w + share * (z - w);
-            // rounding must not keep the weight that limited the step
+            // the weight that limited the step is removed, even if rounding leaves it positive
             let stops = z <= 0.0 && (moved <= 0.0 || w / (w - z) <= share);
             if stops {
                 first = first.or(Some(j));

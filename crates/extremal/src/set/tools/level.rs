@@ -43,7 +43,8 @@ impl Level {
             let growing = (counted - filled) as f64;
             let is_last = next >= 1.0 || missing(filled, sum) <= growing * next;
             if is_last && counted > filled {
-                // the sum is computed anew: the running sum keeps the rounding of removed terms
+                // computed again, because the running sum contains the rounding errors of removed
+                // terms
                 let sum = heights(&order[filled..counted]);
                 depth = (missing(filled, sum) / growing).clamp(depth, next);
                 return Self { base, depth, cap };

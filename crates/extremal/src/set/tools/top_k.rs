@@ -75,8 +75,8 @@ impl Top {
     }
 }
 
-/// The number of keys after which all but the k largest are dropped. It makes this rare even for
-/// rising keys.
+/// The number of keys after which all but the k largest are dropped. With this limit, keys are
+/// rarely dropped, even if each key exceeds the one before.
 fn limit(k: usize) -> usize {
     k.saturating_mul(2).saturating_add(64)
 }

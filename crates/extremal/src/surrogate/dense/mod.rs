@@ -17,7 +17,7 @@ use crate::{Error, Gradient, Point, Result, Row};
 /// range of safe scales to guess one before the pass.
 const LARGEST_FUSED_POWER: f64 = 32.0;
 
-/// The square of the smallest norm of a direction that does not count as 0.
+/// The square of the smallest norm of a direction that is not treated as 0.
 const SMALLEST_SQUARE: f64 = SMALLEST_DIRECTION * SMALLEST_DIRECTION;
 
 /// (x, c) with every entry of both vectors.
@@ -30,8 +30,8 @@ pub struct DenseSurrogate {
     origin: Option<Vec<f64>>,
     /// On ℓp balls the powers s, on general sets the direction.
     scratch: Buffer,
-    /// On ℓp balls with a general power the direction; on general sets x − v, computed only if sums
-    /// cancel.
+    /// The direction on ℓp balls with a general power. On general sets, x − v, which is computed
+    /// only if sums cancel.
     away: Buffer,
     /// For general sets: the atom of the last committed round, where an iterative oracle starts,
     /// and the atom of the last probe. A commit swaps the two, so that a discarded probe has no
@@ -39,7 +39,7 @@ pub struct DenseSurrogate {
     guess: Atom,
     atom: Atom,
     found: LastAtom,
-    /// For ℓp balls: the power of two that scales the direction before powers are taken.
+    /// For ℓp balls: the power of two that scales the direction before powers are computed.
     scale: f64,
     /// β of the last probe, and whether that probe restarts F.
     beta: f64,
@@ -185,7 +185,7 @@ impl DenseSurrogate {
         &self.vectors.x
     }
 
-    /// Writes a sparse gradient into a dense vector of zeros, and probes with that.
+    /// Writes a sparse gradient into a dense vector of zeros, and probes with this vector.
     fn probe_sparse(&mut self, update: &Update<'_>) -> Result<Probe> {
         let row = &update.gradient.row;
         let Vectors { x, spread, .. } = &mut self.vectors;
@@ -232,7 +232,7 @@ impl DenseSurrogate {
     }
 
     /// Checks the sizes of the gradient with the norms from the first pass. Returns false if the
-    /// row counts as 0, and the first pass must run again without it.
+    /// row is treated as 0, and the first pass must run again without it.
     #[inline]
     fn admits(update: &Update<'_>, scan: &InnerProducts) -> Result<bool> {
         let counts = update.counts(scan.gg.sqrt(), scan.xx)?;
@@ -309,7 +309,7 @@ impl DenseSurrogate {
             scale = fitting_scale(self.vectors.formed(update.beta));
             (_, power) = scan_power!();
         }
-        // A direction of mere rounding errors may turn out to be 0 here.
+        // A direction that consists of rounding errors may become 0 here.
         if scan.dd < SMALLEST_SQUARE || !(power.st > 0.0) {
             self.found = LastAtom::Nothing;
         } else {

@@ -12,21 +12,21 @@ use crate::surrogate::sparse_vector::SparseVector;
 /// A sum that is below this share of the sum of its terms' sizes has cancelled.
 const CANCELLED: f64 = 1e-4;
 
-/// ‖v − x‖² counts as 0 below this share of ‖v‖² + ‖x‖².
+/// ‖v − x‖² is treated as 0 below this share of ‖v‖² + ‖x‖².
 const NEAR: f64 = 1e-9;
 
 /// ‖u‖² has lost digits if it is below this share of its largest value.
 const SHRUNK: f64 = 1e-2;
 
-/// The largest distance, in radii, by which a gradient may move the two parts of x. Beyond it x
-/// would lose its digits.
+/// The largest distance, in radii, by which a gradient may move the two parts of x. Beyond this
+/// distance x would lose digits.
 const JUMP: f64 = 10.0;
 
 /// ‖u‖ is kept between 1/REACH and REACH.
 const REACH: f64 = 1e50;
 
-/// ∇F below this share of βx counts as 0: coordinates can shrink far below the precision of
-/// entries.
+/// ∇F is treated as 0 below this share of βx, because coordinates can be far smaller than the
+/// rounding errors of entries.
 const NEGLIGIBLE: f64 = 1e-40;
 
 /// (x, c): the vectors w and u, and the coordinates of x and c.
@@ -57,7 +57,7 @@ pub(crate) struct Numbers {
     pub passes: Passes,
 }
 
-/// The number of passes over all entries, by reason: a measure of what a run cost.
+/// The number of passes over all entries, by reason. It measures the cost of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Passes {
     /// Passes that recomputed the inner products.
@@ -205,8 +205,8 @@ impl Span {
         self.rest_on_point(coming);
     }
 
-    /// Sets w = x and u = c, each divided by a scale, in O(touched). The scale of c suits a next
-    /// gradient of norm `coming`.
+    /// Sets w = x and u = c, each divided by a scale, in O(touched). The scale of c is chosen for a
+    /// next gradient of norm `coming`.
     fn rest_on_point(&mut self, coming: f64) {
         let p = scale_of(self.cells.top(self.at.x));
         let f = scale_of(self.cells.top(self.at.c).max(coming));
@@ -344,8 +344,8 @@ impl Span {
             self.at.gradient,
         );
         self.at.gradient = plus(times(keep, self.at.gradient), sigma, self.at.c);
-        // ∇F = c + βx relates the two; the smaller one of x and ∇F in each coordinate is the more
-        // exact.
+        // In each coordinate, the smaller one of x and ∇F = c + βx is more exact. The other one is
+        // computed from it.
         for i in 0..2 {
             let (c, d) = (self.at.c[i], self.at.gradient[i]);
             if c != 0.0 && d.abs() < 0.5 * c.abs() && self.at.beta > 0.0 {

@@ -27,8 +27,8 @@ struct LazyEntry {
 }
 
 /// The vectors w and u. Each [`Cells::scale_w`] starts an epoch, and the factor of that epoch is
-/// pending for cells with an older stamp. A cell that is two or more epochs behind counts as 0 in
-/// w, because each factor is below [`Cells::VANISHING`].
+/// pending for cells with an older stamp. If a cell is two or more epochs behind, its w is treated
+/// as 0, because each factor is below [`Cells::VANISHING`].
 #[derive(Default)]
 pub(crate) struct Cells {
     cells: Touched<LazyEntry>,
@@ -129,8 +129,8 @@ impl Cells {
         self.cells.size()
     }
 
-    /// The factor that is pending at a cell, by the age of its stamp. A table, because a branch
-    /// would often be mispredicted.
+    /// The factor that is pending at a cell, by the age of its stamp. It is a table, because a
+    /// branch would often be mispredicted.
     #[inline]
     fn pending(&self) -> [f64; 3] {
         [1.0, self.factor, 0.0]
@@ -162,7 +162,7 @@ impl Cells {
         y: Coordinates,
     ) -> f64 {
         let Change { delta, rho, size } = change;
-        // if δ is too small to divide by
+        // the product is computed separately if δ is too small to divide by
         let apart = (!delta.is_normal()).then(|| self.dot(row, y));
         let (pending, epoch) = (&self.pending(), self.epoch);
         let Touched { items, marks } = &mut self.cells;
@@ -207,7 +207,7 @@ impl Cells {
             self.cells.items[i as usize] = cell;
         }
         self.epoch = self.noted_epoch;
-        // a block that was untouched loses its mark again
+        // the mark of a block that was untouched before is removed
         for (i, _) in self.noted.drain(..).filter(|(_, cell)| cell.stamp == 0) {
             let first = i as usize / BLOCK * BLOCK;
             if part(&self.cells.items, first)

@@ -2,9 +2,9 @@
 //!
 //! On this ball the atom is a multiple of ∇F = c + βx, so that a step keeps x and c in the span of
 //! two vectors w and u. Three pairs of coordinates describe x, c and ∇F with respect to (w, u), and
-//! a step changes these coordinates only. A gradient k·a changes w and u by multiples of a, only
-//! where a is non-zero, such that x stays and c gains k·a. Every length that the step needs follows
-//! from the inner products of w and u.
+//! a step changes these coordinates only. A gradient k·a adds multiples of a to w and u, so that x
+//! does not change and k·a is added to c. Every length that the step needs follows from the inner
+//! products of w and u.
 //!
 //! In exact arithmetic nothing more is needed. Rounding requires these safeguards:
 //! - ∇F's coordinates have their own recurrence, because c + βx cancels when x nearly minimises F.

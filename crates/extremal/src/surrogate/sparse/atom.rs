@@ -6,7 +6,7 @@ use crate::set::AtomSigns;
 use crate::surrogate::sparse::SparseSurrogate;
 use crate::surrogate::sparse::ranked::Order;
 
-/// The numbers with which ∇F follows from c outside the support.
+/// The numbers that determine ∇F from c outside the support.
 #[derive(Clone, Copy)]
 pub(crate) struct Outside {
     pub offset: f64,
@@ -92,7 +92,7 @@ impl SparseSurrogate {
     }
 
     /// Selects the largest |∇F_i| inside and outside the support. Entries outside are removed one
-    /// by one while they can be selected, and then put back.
+    /// by one while they can be selected, and then restored.
     fn choose_several(&mut self) -> bool {
         let Self {
             top,

@@ -20,7 +20,7 @@ const LEVELS: usize = 5;
 /// The key of a block that has only holes.
 const NONE: f64 = f64::NEG_INFINITY;
 
-/// The rule for the best entry. It has the largest key; the key of a hole is NaN.
+/// The rule for the best entry, which has the largest key. The key of a hole is NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// An entry with the largest |v| is best.
@@ -63,7 +63,7 @@ impl Ranked {
         ranked
     }
 
-    /// Extends the vector to `dim` entries, more than before. The new entries are 0.
+    /// Extends the vector to `dim` entries, a larger number. The new entries are 0.
     pub fn grow(&mut self, dim: usize) {
         let (mut from, mut len) = (self.values.len(), dim);
         self.values.resize(dim, 0.0);
@@ -97,7 +97,7 @@ impl Ranked {
         Ok(())
     }
 
-    /// Sets all entries to 0, so that there are no holes; O(d).
+    /// Sets all entries to 0 in O(d). There are no holes afterwards.
     pub fn clear(&mut self) {
         self.values.fill(0.0);
         let key = self.order.key(0.0);
@@ -115,13 +115,13 @@ impl Ranked {
         &self.values
     }
 
-    /// Whether `like` holds for all entries except holes. It stops at the first entry for which it
-    /// does not.
+    /// Whether `like` holds for all entries except holes. The search stops at the first entry for
+    /// which it does not hold.
     pub fn is_all(&self, like: impl Fn(f64) -> bool) -> bool {
         self.values.iter().all(|v| v.is_nan() || like(*v))
     }
 
-    /// The sum of all entries except holes. It is kept for [`Order::Smallest`] only.
+    /// The sum of all entries except holes. It is maintained for [`Order::Smallest`] only.
     pub fn total(&self) -> Wide {
         self.total
     }
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(found, plainly(ranked.order, &ranked.values));
     }
 
-    /// A random number from a few, so that there are ties, or a hole.
+    /// A random number from a few values, so that ties occur, or a hole.
     fn number(state: &mut u64) -> f64 {
         *state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
         match (*state >> 40) % 8 {

@@ -214,7 +214,7 @@ impl Support {
         Some((top, feature? as usize))
     }
 
-    /// The smallest feature for whose entry of the direction `is_like` holds. It is fast if few do.
+    /// The smallest feature whose entry of the direction satisfies `is_like`. It is fast if few do.
     #[inline]
     fn first_with(&self, is_like: impl Fn(f64) -> bool) -> Option<u32> {
         let direction = self.direction();

@@ -17,8 +17,8 @@
 //! most (ln(N)/4 + 1)r_t² per round. Hence 2Δ ≤ √((4 + ln N)Σr_t²), and r_t ≤ GD. The λ of a base
 //! must come from the ridge term, not from the loss itself.
 //!
-//! **Reference.** Freund & Schapire, 1997; AdaHedge: de Rooij, van Erven, Grünwald & Koolen,
-//! JMLR 2014. Over step sizes: van Erven & Koolen, NeurIPS 2016.
+//! **Reference.** Freund & Schapire, 1997; AdaHedge: de Rooij, van Erven, Grünwald & Koolen, JMLR
+//! 2014. For grids of step sizes: van Erven & Koolen, NeurIPS 2016.
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};

@@ -4,7 +4,7 @@
 //! oracle is needed; here it is a subgradient of the gauge γ ([`Set::gauge_gradient`]). No linear
 //! oracle and no projection is needed.
 //!
-//! **Update.** Let y = x_t − η g_t, projected onto the ball of radius R. While γ(y) > 1, take a
+//! **Update.** Let y = x_t − η g_t, projected onto the ball of radius R. While γ(y) > 1, compute a
 //! subgradient s of γ at y and set y ← y − ((γ(y) − 1 + δ)/‖s‖²)s. This moves y onto a hyperplane
 //! that separates it from (1 − δ)K. The last y is x_{t+1}. With T and G, η = r/(2G√T) and δ =
 //! 4R/(r√T), but at most 1/2. If T or G is unknown, η_t = √2·R/√(Σ‖g‖²) and δ_t =
@@ -18,7 +18,7 @@
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
 //! with Adaptive Regret Guarantees*, COLT 2022. Each of their steps has length δr. Here the gauge
-//! shows how far the hyperplane is, which allows longer steps.
+//! gives the distance to the hyperplane, which allows longer steps.
 //!
 //! ```
 //! use extremal::{LearnerSpec, SetSpec};
@@ -111,7 +111,7 @@ struct SoOgdMethod {
     radius: f64,
     /// The radius r.
     inner: f64,
-    /// Either fixed, or computed from the gradients.
+    /// The step-size schedule: either fixed, or computed from the gradients.
     schedule: Schedule,
     scale: f64,
     s: Vec<f64>,
@@ -123,7 +123,7 @@ struct SoOgdMethod {
 struct State {
     /// √(Σ‖g‖²).
     root: f64,
-    /// δ of the last round; 0 before the first round.
+    /// δ of the last round. It is 0 before the first round.
     delta: f64,
     /// Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²).
     drift: f64,
@@ -162,7 +162,7 @@ impl SoOgdMethod {
             let norm = kernel::norm(&self.s);
             let step = (gauge - 1.0 + delta) / norm / norm;
             if looks > most || !step.is_finite() {
-                // only rounding prevents the end
+                // only rounding errors keep y outside the set
                 let shrink = (1.0 - 1e-15) / gauge;
                 y.iter_mut().for_each(|v| *v *= shrink);
                 return Ok(());

@@ -2,7 +2,7 @@
 //! whose vertices have entries l or u: simplices, k-subsets and cubes. A step makes two oracle
 //! calls, and no vertices are stored.
 //!
-//! **Problem.** Convex losses, or with λ, λ-strongly convex losses.
+//! **Problem.** Convex losses. If λ is given, the losses are λ-strongly convex.
 //!
 //! **Update.** F_t(x) = ⟨S_t, x⟩ + ‖x − x₁‖²/(2η_t) with the η_t of dual averaging: D/(G√T),
 //! D/(G√t) or D/√(Σ‖g‖²). With λ, F_t(x) = Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²). v⁺ is the oracle's vertex
@@ -148,7 +148,8 @@ impl Pairs {
         let above = surrogate.above(x, found.value);
         self.oracle.check_gap(above + found.slack(), direction)?;
         let gap = surrogate.gap(above);
-        // Entries at a bound must stay there: the others, at most 1 each, can't outweigh `never`.
+        // Entries at a bound must not change: the other entries, at most 1 each, can't outweigh
+        // `never`.
         let never = 2.0 * x.len() as f64 + 2.0;
         for ((away, d), x) in self.away.iter_mut().zip(direction).zip(&*x) {
             *away = if *x <= *lower {

@@ -12,8 +12,8 @@
 //! sum of a block's gradients.
 //!
 //! **Guarantee.** For losses that are fixed in advance, the expected regret over seeds is at most
-//! (3/2)RG√(dTk) + kGD + min(βR²T/k, GRT/√k). This is of order T^(2/3) for smooth losses. Nothing
-//! is proven about a single run.
+//! (3/2)RG√(dTk) + kGD + min(βR²T/k, GRT/√k). This is of order T^(2/3) for smooth losses. No bound
+//! is proven for a single run.
 //!
 //! **Reference.** Hazan & Minasyan, COLT 2020, whose δ lacks the factor k.
 //! [`theory::perturbed`](crate::theory::perturbed) has the proof with constants.

@@ -1,7 +1,7 @@
 //! Follow the leader: play the best fixed decision so far, without a regulariser.
 //!
-//! **Problem.** Linear losses over a strongly convex set, with one oracle call per round; or, with
-//! λ, λ-strongly convex losses over a set with a projection.
+//! **Problem.** Linear losses over a strongly convex set, with one oracle call per round. If λ is
+//! given: λ-strongly convex losses over a set with a projection.
 //!
 //! **Update.** x_{t+1} ∈ argmin ⟨S_t, x⟩ with S_t = Σ_{τ≤t} g_τ. With λ, x_{t+1} = Π(−A_t/(λt))
 //! with A_t = Σ_{τ≤t} (g_τ − λx_τ). This is the minimiser of Σ ⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖², which

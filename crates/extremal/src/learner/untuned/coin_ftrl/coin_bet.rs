@@ -29,8 +29,8 @@ pub(crate) struct CoinBet {
 }
 
 impl CoinBet {
-    /// The bet, with ε = `stake`. It may lie outside the allowed interval; then the nearest number
-    /// of the interval is played.
+    /// The bet, with ε = `stake`. If it lies outside the allowed interval, the learner plays the
+    /// nearest number of the interval.
     pub(crate) fn value(&self, stake: f64) -> f64 {
         self.value_at(stake, self.scale)
     }
@@ -59,10 +59,11 @@ impl CoinBet {
         self.update_at(q, bet, high, self.scale);
     }
 
-    /// Like [`CoinBet::update`], after a bet with this scale L'. It pays for q up to the size L'.
+    /// Does the same as [`CoinBet::update`] after a bet with the scale L'. A larger |q| counts as
+    /// L'.
     pub(crate) fn update_at(&mut self, q: f64, bet: f64, high: f64, scale: f64) {
         if self.scale == 0.0 {
-            // nothing has been bet yet, so that any scale is valid
+            // no bet was made yet, so that any scale is valid
             self.first = q.abs();
             self.scale = self.first;
         }
@@ -70,7 +71,7 @@ impl CoinBet {
         let limit = self.scale.max(scale);
         let paid = q.clamp(-limit, limit);
         self.scale = self.scale.max(q.abs());
-        // Outside the interval, a q that pushes the bet farther out does not count.
+        // If the bet is outside the interval, a q that moves it farther outside is ignored.
         if (bet < 0.0 && q > 0.0) || (bet > high && q < 0.0) {
             return;
         }

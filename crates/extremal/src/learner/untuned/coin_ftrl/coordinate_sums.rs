@@ -13,7 +13,7 @@ use crate::{Result, Row, kernel};
 /// square roots in the time of one, and independent sums need not wait for each other.
 const LANES: usize = 4;
 
-/// An entry below this counts as 0: its square would underflow.
+/// A smaller entry is treated as 0, because its square would underflow.
 const SMALLEST: f64 = SMALLEST_DIRECTION;
 
 /// The numbers of one coordinate. The alignment keeps them within one cache line.
@@ -99,7 +99,7 @@ impl CoordinateSums {
         }
     }
 
-    /// Adds coordinates, all 0.
+    /// Extends the sums to `dim` coordinates. The new coordinates are 0.
     pub(crate) fn grow(&mut self, dim: usize) {
         self.cells.grow(dim);
     }
@@ -195,7 +195,7 @@ impl CoordinateSums {
     }
 
     /// Adds k·a to c. Returns ⟨a, y⟩ and ⟨a, c⟩ before the change. The inner products are
-    /// recomputed if their error may matter next to cc + `floor`².
+    /// recomputed if their error may not be negligible relative to cc + `floor`².
     pub(crate) fn absorb(&mut self, floor: f64, k: f64, row: &Row<'_>) -> (f64, f64) {
         let Touched { items, marks } = &mut self.cells;
         let cells = &mut items[..];
@@ -239,7 +239,7 @@ impl CoordinateSums {
     /// necessary.
     fn tidy(&mut self, floor: f64, lanes: &Lanes, taken: usize) {
         let sums = &mut self.sums;
-        // and the rounding errors of the sums themselves
+        // 4 more for the rounding errors of the sums themselves
         sums.taken += taken as u64 + 4;
         sums.products.yy += sum(lanes.yy);
         sums.products.yc += sum(lanes.yc);
@@ -247,7 +247,7 @@ impl CoordinateSums {
         let cc = sums.products.cc;
         sums.top = sums.top.max(cc);
         let error = sums.taken as f64 * f64::EPSILON * sums.top;
-        // the number of touched cells, because the dimension may still grow
+        // this is the number of cells in use, because the dimension may still grow
         let room = self.cells.size() as u64;
         if sums.taken >= 16 * room || error > 1e-10 * (cc + floor * floor) {
             let products = self.summed_up();
@@ -302,7 +302,7 @@ impl Dots {
     }
 }
 
-/// c_i += k·a_i for N distinct i. The partial sums from `lane` on receive the terms.
+/// c_i += k·a_i for N distinct i. The terms are added to the partial sums from `lane` on.
 #[inline(always)]
 fn step<const N: usize>(
     cells: &mut [CoordinateState],

@@ -17,7 +17,7 @@ use crate::Result;
 use crate::set::{Atom, CheckedOracle, Minimum, Oracle, Set};
 use crate::solver::ActiveSet;
 
-/// The largest count of numbers for which memory is reserved; more is allocated when needed.
+/// The largest count of numbers for which memory is reserved. More is allocated when needed.
 const RESERVED: usize = 1 << 20;
 
 /// The local oracle of any polytope, for points that are stored as mixtures of vertices. A step

@@ -15,8 +15,8 @@ impl ActiveSet {
         let mut aim = centre_of(&**set);
         let mut oracle = CheckedOracle::of(&**set);
         if let Some(start) = start {
-            // a vertex is its own mixture; it is usually the oracle's atom for the direction from
-            // the vertex to the centre
+            // A vertex is a mixture by itself. It is usually the oracle's atom for the direction
+            // from the vertex to the centre.
             check_point(dim, start)?;
             let mut away = aim.clone();
             kernel::axpy(-1.0, start, &mut away);
@@ -33,7 +33,7 @@ impl ActiveSet {
         if active.distance(&aim) <= 1e-15 * diameter {
             return Ok(active);
         }
-        // for a set that is symmetric in all coordinates, one vertex per rotation of the coordinates
+        // If the set is symmetric in all coordinates, one vertex per rotation of them is enough.
         if (2..=1000).contains(&dim) {
             let turned = |i| (0..dim).map(|j| ((j + dim - i) % dim) as f64).collect();
             let active = mean_of(&mut oracle, dim, (0..dim).map(turned))?;

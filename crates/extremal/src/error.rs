@@ -28,7 +28,7 @@ pub enum Error {
         /// The number.
         value: f64,
     },
-    /// A gradient is too large. A gradient that is too small counts as 0.
+    /// A gradient is too large. A gradient that is too small is treated as 0.
     #[error(
         "{what} of size {size:e} is too large; at most {largest:e} is allowed. Divide the losses or the features by a constant"
     )]

@@ -65,9 +65,9 @@ impl Parameter {
 pub enum Kind {
     /// A finite number from `low` to `high`.
     Number {
-        /// The lower limit; −∞ for no limit.
+        /// The lower limit, which is −∞ if there is none.
         low: f64,
-        /// The upper limit; ∞ for no limit.
+        /// The upper limit, which is ∞ if there is none.
         high: f64,
         /// Whether the limits themselves are excluded.
         open: bool,
@@ -76,7 +76,7 @@ pub enum Kind {
     Whole {
         /// The smallest value.
         low: u64,
-        /// The largest value; [`u64::MAX`] for no limit.
+        /// The largest value, which is [`u64::MAX`] if there is no limit.
         high: u64,
     },
     /// true or false.
@@ -169,7 +169,7 @@ impl Kind {
         }
     }
 
-    /// The kind of the values of a list. Any other kind returns itself.
+    /// The kind of the values of a list. For any other kind, it is the kind itself.
     pub(crate) fn element(&self) -> &Self {
         match self {
             Self::List(kind) | Self::Each(kind) => kind,

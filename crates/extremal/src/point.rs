@@ -438,7 +438,7 @@ impl<'a> Gradient<'a> {
         Ok(Self { scale, ..*self })
     }
 
-    /// ‖g‖ of an admitted gradient, from ‖a‖, ⟨a, x⟩ and ‖x‖². A tiny norm is treated as 0.
+    /// ‖g‖ of an admitted gradient, from ‖a‖, ⟨a, x⟩ and ‖x‖². It is 0 if it is tiny.
     #[inline]
     pub(crate) fn norm_from(&self, row_norm: f64, row_dot: f64, xx: f64) -> f64 {
         let scaled = self.scale.abs() * row_norm;

@@ -152,8 +152,8 @@ pub(crate) fn dot_row(row: &Row<'_>, x: &[f64]) -> Wide {
 /// The number of independent sums. A single sum would wait for its last addition in every step.
 const LANES: usize = 8;
 
-/// A vector of [`Wide`] entries. Both parts of an entry lie in the same cache line. In a saved state
-/// only non-zero entries take space.
+/// A vector of [`Wide`] entries. Both parts of an entry lie in the same cache line. A saved state
+/// has only the non-zero entries.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(from = "NonZeros", into = "NonZeros")]
 pub(crate) struct WideVector {

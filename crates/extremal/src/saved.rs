@@ -69,7 +69,8 @@ pub(crate) fn check_settings(saved: &str, here: &str) -> Result<()> {
     Err(mismatch(format!("it belongs to {saved}, not to {here}")))
 }
 
-/// Returns an error unless `fits`: the parts of a state have the right lengths and indices.
+/// Returns an error unless `fits`, which tells whether a state's parts have the right lengths and
+/// indices.
 pub(crate) fn check_shape(fits: bool) -> Result<()> {
     if fits {
         return Ok(());

@@ -36,7 +36,7 @@ pub(crate) struct PlannedRound {
     pub loss_error: f64,
 }
 
-/// Measures a run and certifies its regret. The meter has its own sums and does not trust the
+/// Measures a run and certifies its regret. The meter has its own sums and does not use numbers of the
 /// learner.
 ///
 /// A round costs O(non-zeros of its gradient) if λ is the factor of a ridge term, otherwise O(d). A
@@ -438,7 +438,7 @@ impl Meter {
         Ok(unseal::<Saved>(saved)?.1.dim())
     }
 
-    /// Saves the sums as bytes. Only non-zero entries take space. [`Meter::load`] on a meter with
+    /// Saves the sums as bytes. Only non-zero entries are stored. [`Meter::load`] on a meter with
     /// the same set and λ restores the sums. The bytes do not depend on how many certificates were
     /// computed.
     ///

@@ -1,5 +1,4 @@
-//! Regret against comparators that change over time: dynamic regret, and regret on the worst
-//! interval.
+//! Regret against time-varying comparators: dynamic regret, and regret on the worst interval.
 
 use super::Meter;
 use super::meter::Sums;
@@ -37,7 +36,7 @@ pub struct Dynamic {
 }
 
 impl Dynamic {
-    /// A measure without rounds.
+    /// The dynamic regret of a run without rounds.
     pub fn new(set: &SharedSet) -> Self {
         Self {
             meter: Meter::new(set, 0.0, true),
@@ -86,9 +85,8 @@ impl Dynamic {
 /// gradients.
 ///
 /// A checkpoint stores 2d numbers, and [`Intervals::worst`] makes one oracle call per pair of
-/// checkpoints. Only intervals between checkpoints are compared. The regret on other intervals can
-/// be larger by up to 2·spacing·G·D, where G bounds the gradients' norms and D is the set's
-/// diameter.
+/// checkpoints. Only intervals between checkpoints are compared. The regret on other intervals is
+/// larger by at most 2·spacing·G·D, where G bounds the gradients and D is the set's diameter.
 pub struct Intervals {
     meter: Meter,
     spacing: u64,
@@ -100,7 +98,7 @@ pub struct Intervals {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Worst {
-    /// The first round of the interval; rounds count from 1.
+    /// The first round of the interval; rounds are counted from 1.
     pub first: u64,
     /// The last round of the interval.
     pub last: u64,
@@ -109,7 +107,7 @@ pub struct Worst {
 }
 
 impl Intervals {
-    /// A measure without rounds, with a checkpoint every `spacing` rounds.
+    /// The interval regret of a run without rounds, with a checkpoint every `spacing` rounds.
     pub fn new(set: &SharedSet, spacing: u64) -> Result<Self> {
         Kind::COUNT.check("intervals", "spacing", &spacing)?;
         let meter = Meter::new(set, 0.0, true);

@@ -98,7 +98,7 @@ fn log2(t: f64) -> f64 {
     if t == 0.0 { f64::NEG_INFINITY } else { log }
 }
 
-/// 2^z; 0 for z < −1022.
+/// 2^z, and 0 for z < −1022.
 #[inline(always)]
 fn exp2(z: f64) -> f64 {
     let clamped = if z > 1023.0 { 1023.0 } else { z };

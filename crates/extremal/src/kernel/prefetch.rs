@@ -42,8 +42,8 @@ pub(crate) fn prefetch_line<T>(item: *const T) {
     let _ = item;
 }
 
-/// Prefetches a cache line that is needed much later. It goes to the second-level cache, so that the
-/// first one keeps what is needed now.
+/// Prefetches a cache line that is needed much later. The line is loaded into the second-level
+/// cache, so that the first-level cache retains what is needed now.
 #[inline(always)]
 pub(crate) fn prefetch_far<T>(item: *const T) {
     #[cfg(target_arch = "x86_64")]

@@ -4,7 +4,7 @@ use super::sweep::vectorised;
 
 const LANES: usize = 16;
 
-/// max |a_i|; 0 for an empty slice. NaN entries are ignored.
+/// max |a_i|, or 0 for an empty slice. NaN entries are ignored.
 pub fn max_abs(a: &[f64]) -> f64 {
     vectorised!(best(a, 0.0, magnitude, greater))
 }

@@ -99,7 +99,7 @@ pub(crate) fn sweep<
 #[repr(align(16))]
 pub(crate) struct Apart(pub f64);
 
-/// The arguments of a pass. Addresses take half as many words as slices; `new` checks the lengths.
+/// The arguments of a pass. An address has half as many words as a slice; `new` checks the lengths.
 struct Sweep<'a, O: ?Sized, B, const N: usize, const R: usize, const W: usize, const K: usize> {
     n: usize,
     numbers: &'a [f64; N],
@@ -276,8 +276,8 @@ pub(super) unsafe fn load<S: Simd>(from: *const f64) -> S::f64s {
     unsafe { from.cast::<S::f64s>().read_unaligned() }
 }
 
-/// A mask for the first `count` lanes, where `count` is less than the number of lanes. (pulp's own
-/// partial loads jump into a table.)
+/// A mask for the first `count` lanes, where `count` is less than the number of lanes. (The partial
+/// loads of pulp use a jump table instead.)
 #[inline(always)]
 pub(super) fn first_lanes<S: Simd>(s: S, count: usize) -> MemMask<S::m64s> {
     MemMask::new(s.mask_between_m64s(0, count as u64).mask())

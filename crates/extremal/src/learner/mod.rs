@@ -125,8 +125,7 @@ impl LearnerSpec {
         self.inner().make(set, storage)
     }
 
-    /// Does the same as [`LearnerSpec::build_stored`], except that a learner by example is an
-    /// error.
+    /// Builds the learner in the given storage, unless it observes examples instead of gradients.
     pub(crate) fn build_for_gradients(
         &self,
         set: &SharedSet,

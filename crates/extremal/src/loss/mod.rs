@@ -128,8 +128,7 @@ pub trait Loss: Send + Sync {
         false
     }
 
-    /// Whether the loss is linear in z and has no form. Then one oracle call gives the exact
-    /// regret.
+    /// Whether the loss is linear in z, without a form. One oracle call gives its exact regret.
     fn is_linear(&self) -> bool {
         self.smoothness() == 0.0 && self.form().is_none()
     }
@@ -139,9 +138,8 @@ pub trait Loss: Send + Sync {
         false
     }
 
-    /// The matrix A of a term ½⟨x, Ax⟩ that the loss adds in every round. Only this term and a
-    /// ridge term can make the loss strongly convex in x, because ⟨a, x⟩ is constant orthogonally
-    /// to a.
+    /// The matrix A of a term ½⟨x, Ax⟩ that the loss adds in every round. Only this term or a
+    /// ridge term can make the loss strongly convex, as ⟨a, x⟩ is constant orthogonally to a.
     fn form(&self) -> Option<Arc<QuadraticForm>> {
         None
     }
@@ -176,7 +174,7 @@ pub struct Objective<L: Loss + ?Sized = dyn Loss> {
     loss: Arc<L>,
     ridge: f64,
     form: Option<Arc<QuadraticForm>>,
-    /// The number k if the form is k times the identity, otherwise 0. It acts as a ridge term.
+    /// The number k if the form is k times the identity, which acts as a ridge term; otherwise 0.
     form_ridge: f64,
 }
 
@@ -381,8 +379,8 @@ impl<L: Loss + ?Sized> Objective<L> {
         self.ridge + self.form_ridge
     }
 
-    /// A bound G on ‖∇f(x)‖ for all ‖x‖ ≤ `norm_bound`, rows of norm at most `row` and labels of size at
-    /// most `label`; ∞ if no bound is known.
+    /// A bound G on ‖∇f(x)‖ for all ‖x‖ ≤ `norm_bound`, all rows of norm at most `row` and all
+    /// labels with absolute value at most `label`. It is ∞ if no bound is known.
     pub fn gradient_bound(&self, row: f64, label: f64, norm_bound: f64) -> f64 {
         let reach = row * norm_bound;
         self.gradient_bound_between(row, -reach, reach, label, norm_bound)

@@ -1,6 +1,5 @@
 //! The loss f(x) = ½⟨x, Ax⟩ + ⟨b, x⟩ with a fixed positive semidefinite A, where b is the round's
-//! row. A weight multiplies only b. A counts once per round, like a ridge term. The label is
-//! ignored.
+//! row. A weight multiplies only b, not A (as for a ridge term). The label is ignored.
 //!
 //! ```
 //! use extremal::{LossSpec, Objective};

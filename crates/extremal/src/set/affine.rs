@@ -1,6 +1,6 @@
 //! Affine images of a set K: τK (`scale`), K + s (`translate`) and MK with an invertible matrix M
 //! (`image`). Together they make MK + b: `translate:by=[…],set=(image:matrix=[…],set=(…))`. A
-//! scaled ball is again a ball, and keeps the fast algorithms for balls.
+//! scaled ball is again a ball, and uses the fast algorithms for balls.
 //!
 //! ```
 //! use extremal::SetSpec;

@@ -1,10 +1,10 @@
-//! An atom: the extreme point that an oracle returns, in its own structure.
+//! Atoms. An oracle returns an atom: an extreme point in dense, sparse or rank-one form.
 
 use serde::{Deserialize, Serialize};
 
 use crate::kernel;
 
-/// An extreme point, stored in its own structure. Its memory is reused from call to call.
+/// An extreme point, in dense, sparse or rank-one form. Its memory is reused from call to call.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Atom {
     kind: Kind,

@@ -145,7 +145,7 @@ impl BoxSet {
             return None;
         }
         let shares = x.iter().enumerate().map(|(i, &x)| (i, x / self.side(i, x)));
-        // a NaN is kept
+        // the result is NaN if a share is NaN
         Some(shares.fold((0, 0.0), |most, (i, share)| {
             if most.1 >= share || most.1.is_nan() {
                 most

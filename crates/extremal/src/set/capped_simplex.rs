@@ -123,7 +123,7 @@ impl Set for CappedSimplexSet {
     fn geometry(&self) -> Geometry {
         let (ones, rest) = self.parts();
         // Two atoms are farthest apart if no coordinate is large in both. If more than d/2 entries
-        // are large, this is impossible, and no coordinate is 0 in both.
+        // are large, this is impossible. Then they are farthest if no coordinate is 0 in both.
         let zeros = self.dim - self.entries();
         let square = if ones < zeros {
             ones as f64 + rest * rest

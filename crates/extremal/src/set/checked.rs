@@ -36,7 +36,7 @@ pub(crate) struct CheckedOracle {
 }
 
 impl CheckedOracle {
-    /// Does the same as [`oracle_of`] with a fixed type, for callers that also check gaps.
+    /// Returns the oracle of [`oracle_of`] as this type, for callers that also check gaps.
     pub(crate) fn of(set: &dyn Set) -> Self {
         let checked = set.facts().oracle == Answers::Checked;
         Self {

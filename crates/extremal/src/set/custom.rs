@@ -1,4 +1,4 @@
-//! A user's own set: an oracle as a function, and the constants that are known.
+//! A user's own set, given by an oracle function and the constants that are known.
 
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 //!
 //! Its longest vectors have a single non-zero entry ρ. In units of ρ it is {a‖y‖₁ + b‖y‖₂² ≤ 1}
 //! with a + b = 1, between the ℓ1 ball and the ℓ2 ball. All computations use these units, so that
-//! neither a small nor a large ω costs digits.
+//! no digits are lost if ω is small or large.
 //!
 //! ```
 //! use extremal::set::{Atom, Set, elastic_net::ElasticNetBall};
@@ -99,8 +99,8 @@ impl ElasticNetBall {
         0.5 * (straight + straight.hypot(round)) / self.spike
     }
 
-    /// Whether c exceeds the threshold aλ of k members with Σ(1 − c²) = `lost`, where λ² = Σc²/(4b
-    /// + ka²). The threshold of any members is at most that of the atom. A coordinate that fails
+    /// Whether c exceeds the threshold aλ of k members with Σ(1 − c²) = `lost`, where
+    /// λ² = Σc²/(4b + ka²). The threshold of any members is at most that of the atom. A coordinate that fails
     /// this test is therefore not in the atom.
     fn exceeds(&self, c: f64, k: usize, lost: f64) -> bool {
         4.0 * self.b * c * c > self.a * self.a * (k as f64 * below_one(c) - lost)
@@ -262,7 +262,7 @@ impl Oracle for ElasticNetOracle {
     }
 }
 
-/// z_i = (|y_i| − ma)₊/(1 + 2bm), where m ≥ 0 puts z on the boundary. Newton's method finds m from
+/// z_i = (|y_i| − ma)₊/(1 + 2bm), where m ≥ 0 is such that z is on the boundary. Newton's method finds m from
 /// the left, because the level is convex and decreasing in m.
 struct ElasticNetProjection {
     ball: ElasticNetBall,

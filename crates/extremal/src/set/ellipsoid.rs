@@ -97,9 +97,9 @@ struct Shape {
     geometry: Geometry,
 }
 
-/// Beyond these limits, rounding alone would move points out of the set. A coordinate along a short
-/// axis is only as exact as the centre's coordinate, or, if the axes are turned, as the coordinates
-/// along the longer axes.
+/// Beyond these limits, rounding errors would move points out of the set. A coordinate along a
+/// short axis is only as exact as the centre's coordinate. If the axes are rotated, it is only as
+/// exact as the coordinates along the longer axes.
 const FARTHEST_CENTRE: f64 = 1e6;
 const LARGEST_RATIO: f64 = 1e8;
 const LARGEST_TURNED_RATIO: f64 = 1e5;

@@ -18,7 +18,7 @@ use crate::{Result, kernel, range};
 fields! {
     /// Spec of [`KSupportBall`].
     pub struct KSupport {
-        /// the number k of entries of an atom; a k above the dimension counts as the dimension
+        /// the number k of entries of an atom; a k above the dimension is reduced to it
         pub k: usize => Kind::COUNT,
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
@@ -64,7 +64,7 @@ pub struct KSupportBall {
 }
 
 impl KSupportBall {
-    /// The ball around 0. A k above the dimension counts as the dimension.
+    /// The ball around 0. A k above the dimension is reduced to the dimension.
     pub fn new(dim: usize, k: usize, radius: f64) -> Result<Self> {
         let dim = settle_dim("k-support", Some(dim), None)?;
         let k = check_k("k-support", k, dim)?;

@@ -212,7 +212,7 @@ impl SmoothConstraint for LpBall {
 
 impl Oracle for LpBall {
     /// v_i = −r·sgn(d_i)|d_i|^(q−1)/‖d‖_q^(q−1). The direction d is first divided by its largest
-    /// entry: powers of small numbers would underflow, and the atom would leave the ball.
+    /// entry: powers of small numbers would underflow, and the atom would be wrong.
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let Self { dim, p, radius } = *self;

@@ -207,7 +207,7 @@ struct PermutahedronProjection {
 
 /// A block of consecutive entries of the sorted point. The projection moves all entries of a block
 /// by the same amount. The sums are relative to the first entry and to the mean weight, so that
-/// entries of size 1e16 and weights of size 1 both keep their digits.
+/// entries of size 1e16 and weights of size 1 both lose no digits.
 #[derive(Clone, Copy)]
 struct Block {
     first: f64,

@@ -191,7 +191,7 @@ impl Set for ProductSet {
         for Block { set, range } in &self.blocks {
             let range = range.clone();
             let gauge = set.gauge_gradient(&x[range.clone()], &mut out[range.clone()])?;
-            // a NaN is kept
+            // the result is NaN if a gauge is NaN
             if gauge >= most || gauge.is_nan() {
                 (most, furthest) = (gauge, range);
             }

@@ -17,7 +17,7 @@ fields! {
     pub struct Simplex {
         /// the total τ of the entries
         pub total: f64 = 1.0 => Kind::SIZE,
-        /// whether the constraint is Σx ≤ τ; otherwise Σx = τ
+        /// whether the constraint is Σx ≤ τ instead of Σx = τ
         pub at_most: bool = false => Kind::Flag,
         /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,

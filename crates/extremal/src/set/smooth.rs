@@ -1,6 +1,6 @@
 //! Sets {x : h(x) ≤ 0} with a convex and smooth h, and a projection onto them that needs only
-//! values and gradients of h. The result is not the nearest point, but it serves gradient descent
-//! almost as well.
+//! values and gradients of h. The result is not the nearest point, but is almost as good for
+//! gradient descent.
 
 use super::{Set, centre_of};
 use crate::{Error, Result, kernel};
@@ -26,7 +26,7 @@ const PRECISION: f64 = 1e-3;
 /// point u of the set.
 ///
 /// The segment from x to x + v leaves the set at a boundary point. The end x + v is first projected
-/// onto the tangent plane at this point, which moves it no farther from any u. It then moves along
+/// onto the tangent plane at this point, which increases its distance to no u. It then moves along
 /// the normal into the set. This last move has at most the length a with a = (μ/2)(‖v‖² + a²),
 /// which is at most 0.54·μ‖v‖². The remainder of μ‖v‖² covers the error of the bisection that finds
 /// boundary points.
@@ -92,7 +92,7 @@ impl FastProjection {
         self.mu
     }
 
-    /// Moves x, if it lies outside the set, towards the centre until it lies inside.
+    /// If x lies outside the set, it is moved towards the centre until it lies inside.
     pub fn enter(&mut self, x: &mut [f64]) {
         if self.h.value(x) <= 0.0 {
             return;

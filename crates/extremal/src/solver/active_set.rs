@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::set::Atom;
 
-/// A weight that is at most this large counts as 0.
+/// A weight that is at most this large is treated as 0.
 const NO_WEIGHT: f64 = 1e-15;
 
 /// The point x = Σ λ_i v_i with distinct atoms v_i, and weights λ_i ≥ 0 that sum to 1.

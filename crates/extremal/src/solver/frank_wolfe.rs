@@ -8,12 +8,12 @@ use crate::{Result, kernel};
 /// Points and images are updated in each step, and recomputed after this many steps.
 const REFRESH: u64 = 100;
 
-/// The largest number of exchanges of weight between two atoms after a step. Exchanges are made
-/// only if they are cheap for the total.
+/// The largest number of exchanges of weight between two atoms after a step. Only totals that are
+/// squares use exchanges.
 const EXCHANGES: usize = 1_000;
 
 /// Frank-Wolfe steps. If `pairwise` is true, a step moves weight from the worst to the best active
-/// atom whenever this promises a larger decrease. The starting point counts as an atom.
+/// atom whenever this promises a larger decrease. The starting point is one of the atoms.
 pub(super) fn frank_wolfe(
     search: &mut Search,
     task: &Task<'_>,

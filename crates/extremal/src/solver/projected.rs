@@ -114,8 +114,8 @@ pub(super) fn spectral(
     }
 }
 
-/// Accelerated projected gradient. Gradients are computed only at extrapolated points y = x' + b(x'
-/// − x). The image of x' follows from the images of y and x, and is sufficient to check a step.
+/// Accelerated projected gradient. Gradients are computed only at extrapolated points
+/// y = x' + b(x' − x). The image of x' follows from the images of y and x, and is sufficient to check a step.
 pub(super) fn accelerated(
     search: &mut Search,
     task: &Task<'_>,

@@ -195,7 +195,7 @@ impl Search {
         if let Some(projection) = &mut self.projection {
             let far = 2.0 * self.geometry.norm_bound;
             let _ = projection.project(&mut vec![far; dim]);
-            // a step maps its end point as a dense atom
+            // the image of a step's end point is computed from a dense atom
             self.atom.dense_mut(dim);
         } else {
             // an atom of the oracle, and a dense atom

@@ -1,4 +1,4 @@
-//! Synthetic streams with a seed. A stream sees the decision before it reveals the round. An adaptive
+//! Synthetic streams with a seed. A stream receives the decision before it reveals the round. An adaptive
 //! adversary is therefore an ordinary stream.
 
 use rand::{RngExt, SeedableRng};
@@ -123,8 +123,8 @@ impl Buffer for (Vec<u32>, Vec<f64>) {
     }
 }
 
-/// A stream whose `draw` writes the next row and returns its label. `bounds` holds a bound on the
-/// norms of the rows and one on the absolute values of the labels.
+/// A stream whose `draw` writes the next row and returns its label. `bounds` has a bound on the
+/// norms of the rows and a bound on the absolute values of the labels.
 fn oblivious<R: Buffer>(
     row: R,
     rng: ChaCha8Rng,

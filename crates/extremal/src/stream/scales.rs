@@ -1,6 +1,5 @@
-//! Linear losses whose gradients have no scale that is known before the run: heavy tails, and
-//! jumps. All gradients g have ⟨g, u⟩ ≥ 0 for a planted unit vector u, so that there is a best
-//! decision.
+//! Linear losses whose gradients have heavy tails, or a scale that jumps. All gradients g have
+//! ⟨g, u⟩ ≥ 0 for a planted unit vector u, so that there is a best decision.
 
 use rand::RngExt;
 use rand_distr::{Distribution, StudentT};

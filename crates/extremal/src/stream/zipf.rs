@@ -12,7 +12,7 @@ use crate::{Error, Result};
 fields! {
     /// Spec of `zipf`: sparse rows with Zipf-distributed features.
     pub struct Zipf {
-        /// the number of features per row; a number above the dimension counts as the dimension
+        /// the number of features per row; a number above the dimension is reduced to it
         pub nonzeros: usize = 75 => Kind::COUNT,
         /// the exponent of Zipf's law
         pub exponent: f64 = 1.0 => Kind::NOT_NEGATIVE,

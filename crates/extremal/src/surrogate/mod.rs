@@ -90,8 +90,8 @@ impl<'a> Update<'a> {
         if self.restart { m - self.beta } else { m }
     }
 
-    /// Checks the sizes of g and weight·g, and returns whether g counts, as [`Gradient::counts`]
-    /// does.
+    /// Checks the sizes of g and weight·g. Returns false if g is treated as 0, as
+    /// [`Gradient::counts`] does.
     #[inline]
     fn counts(&self, row_norm: f64, xx: f64) -> Result<bool> {
         let counts = self.gradient.counts(row_norm, xx)?;
@@ -135,7 +135,7 @@ pub struct Probe {
     pub gradient_norm: f64,
     /// ⟨g, x⟩.
     pub gradient_dot: f64,
-    /// ‖∇F(x)‖; ∞ if the storage does not compute it.
+    /// ‖∇F(x)‖, or ∞ if the storage does not compute it.
     pub steepness: f64,
     /// The number of linear minimisations, by the oracle or in closed form, that computed v: 0 if
     /// ∇F(x) = 0.
@@ -162,7 +162,7 @@ impl Default for Probe {
 
 impl Probe {
     /// An upper bound on F(x) − min F: the smaller of gap plus slack and ‖∇F(x)‖²/(2β), which F's
-    /// curvature implies. The second one is far smaller if the minimiser lies inside the set.
+    /// curvature implies. The second bound is far smaller if the minimiser lies inside the set.
     pub fn suboptimality(&self) -> f64 {
         // NaN for β = 0 and ∇F = 0; `min` then returns the gap
         (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap + self.slack)
@@ -214,8 +214,8 @@ impl Move {
 /// A surrogate (x, c) in some storage, with an oracle that reads this storage.
 pub trait Surrogate: Point + Send + Sync {
     /// Forms c' and computes v = argmin ⟨c' + βx, ·⟩. The decision does not change. After a
-    /// successful probe the caller must call [`Surrogate::commit`] or [`Surrogate::discard`]. With
-    /// `sure` the caller promises to commit, so that the surrogate need not record how to undo the
+    /// successful probe the caller must call [`Surrogate::commit`] or [`Surrogate::discard`]. If
+    /// `sure` is true, the caller will commit, and the surrogate need not record how to undo the
     /// probe. A probe that fails changes nothing.
     fn probe(&mut self, update: &Update<'_>, sure: bool) -> Result<Probe>;
 

@@ -1,7 +1,7 @@
 //! A vector with a known norm. Scaling costs O(1), and adding a row costs O(non-zeros). The
 //! projected learners use it on ℓ2 balls, where a projection only scales.
 //!
-//! The vector is s·w. If s leaves the range [`SCALES`], w absorbs it. Each added row updates ‖w‖².
+//! The vector is s·w. If s leaves the range [`SCALES`], w becomes s·w. Each added row updates ‖w‖².
 //! ‖w‖² is recomputed from the entries if it has cancelled, or when as many non-zeros were added as
 //! w has. The average cost is O(non-zeros) per row.
 

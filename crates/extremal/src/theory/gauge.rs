@@ -27,23 +27,23 @@ pub fn gauge_ftrl_uniform(
     Guarantee::new("Gauge-FTRL, fixed β", 1.0 / q, bound).assuming([Gradient(gradient)])
 }
 
-/// Gauge-FTRL with the β that the run ended with: regret ≤ 2β. `exponent` tells how 2β grows with T,
-/// and `gradient` is G if the proof needs a bound on the gradients.
+/// Gauge-FTRL with the last β of the run: regret ≤ 2β. 2β grows like T^`exponent`, and `gradient`
+/// is G if the proof needs a bound on the gradients.
 pub fn gauge_ftrl_online(beta: f64, exponent: f64, gradient: Option<f64>) -> Guarantee {
     Guarantee::of_run("Gauge-FTRL, 2β", exponent, 2.0 * beta).assuming(gradient.map(Gradient))
 }
 
-/// Coin betting with a number in [0, 1] against the linear losses q_t: the regret against the number 1
-/// is at most (1 + ε)L + √(S ln(1 + S/K²)) with S = L(A + L) and K = εL₁√(L₁/(A + L)). Here L is the
-/// largest |q_t|, L₁ the first |q_t| > 0, A = Σ|q_t| and ε the stake. Since A ≤ LT, the bound is of order
-/// L√(T ln(T·L/L₁)). A tiny first loss increases it; with L₁ = 1e-90 it is several times larger.
+/// Coin betting with a number in [0, 1] against the linear losses q_t: the regret against the
+/// number 1 is at most (1 + ε)L + √(S ln(1 + S/K²)) with S = L(A + L) and K = εL₁√(L₁/(A + L)).
+/// Here L is the largest |q_t|, L₁ the first |q_t| > 0, A = Σ|q_t| and ε the stake. Since A ≤ LT,
+/// the bound is of order L√(T ln(T·L/L₁)). With a tiny L₁ such as 1e-90, the bound is several times
+/// larger.
 ///
-/// Proof. With θ = −Σq_t, the bettor owns at least K·exp(θ²/(2S)) after starting with εL (see
+/// Proof. With θ = −Σq_t, the bettor has at least K·exp(θ²/(2S)) after starting with εL (see
 /// `learner/untuned/coin_ftrl/coin_bet.rs`, after Orabona & Tommasi, NeurIPS 2017). Its regret is
 /// therefore at most εL + θ − K·exp(θ²/(2S)). For θ ≤ B = √(S ln(1 + S/K²)) this is at most εL + B.
 /// For θ > B it decreases, because the slope at B is 1 − √((1 + z) ln(1 + z)/z) ≤ 0 with z = S/K².
-/// A loss that exceeds all earlier losses is cut to the largest earlier size. All cuts sum to at
-/// most L.
+/// A loss that exceeds all earlier losses is cut to their largest size. The cuts sum to at most L.
 ///
 /// ```
 /// let bound = |rounds| extremal::theory::coin_betting(0.001, 1.0, 1.0, rounds);

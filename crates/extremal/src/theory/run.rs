@@ -83,7 +83,7 @@ impl Report {
 }
 
 impl Run {
-    /// A decision whose violation of the set's constraints is at most this counts as feasible.
+    /// A decision whose violation of the set's constraints is at most this is treated as feasible.
     pub(super) const FEASIBLE: f64 = 1e-9;
 
     /// A run on a set of unknown diameter, with losses whose smallest value is unknown.

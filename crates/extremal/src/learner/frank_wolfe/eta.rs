@@ -2,9 +2,9 @@
 //! combination of known and unknown T and G.
 //!
 //! If both are known, F_t(x) = η Σ⟨g_τ, x⟩ + (κ/2)‖x − x₁‖² with the η of the paper. Without T, η
-//! would have to decrease from round to round. F is therefore multiplied by ω_t = 1/η_t, so that
-//! the gradients keep their weight 1 and the regulariser grows: c += g_t − κ(ω_t − ω_{t−1})x₁ and
-//! β = κω_t. Without G, √(Σ‖g‖²) replaces G√t in ω_t. With `doubling`, F restarts at the current
+//! would have to decrease from round to round. F is therefore multiplied by ω_t = 1/η_t. The
+//! gradients then have weight 1, and the regulariser grows: c += g_t − κ(ω_t − ω_{t−1})x₁ and β =
+//! κω_t. Without G, √(Σ‖g‖²) replaces G√t in ω_t. With `doubling`, F restarts at the current
 //! decision when the number of rounds has doubled (T unknown) or a gradient exceeds the guess of G
 //! (G unknown).
 

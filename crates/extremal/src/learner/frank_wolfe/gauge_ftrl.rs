@@ -20,8 +20,8 @@
 //! Mokhtari (arXiv:2602.08232) use a related smoothing for operator-norm balls. Mhammedi
 //! (arXiv:2205.11470) has Õ(√T) with two oracle calls. As far as we know, these parts are new:
 //! general strongly convex sets, the self-balancing β with its certificate of the run's regret, and
-//! the extension to p > 2. The learner is follow-the-regularised-leader with the regulariser −β√(1
-//! − γ(x)²), where γ is the gauge of the set.
+//! the extension to p > 2. The learner is follow-the-regularised-leader with the regulariser
+//! −β√(1 − γ(x)²), where γ is the gauge of the set.
 //!
 //! ```
 //! use extremal::{Gradient, Learner, LearnerSpec, SetSpec};
@@ -58,7 +58,7 @@ choices! {
         Own = "own",
         /// β is constant; this choice needs T and G
         Fixed = "fixed",
-        /// β follows the observed gradients; this choice needs G
+        /// β depends on the observed gradients; this choice needs G
         Adagrad = "adagrad",
     }
 }

@@ -98,7 +98,7 @@ impl OfwFree {
 
 impl MakeLearner for OfwFree {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        // The curvature does not come from a ridge term: lazy storage would cost O(d) every few
+        // The curvature is not that of a ridge term, so lazy storage would cost O(d) every few
         // rounds.
         if storage == Storage::Lazy {
             return Err(not_stored(NAME, set, storage));

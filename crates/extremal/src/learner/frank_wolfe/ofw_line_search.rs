@@ -82,7 +82,7 @@ struct OfwLineSearch {
 impl Rule for OfwLineSearch {
     type State = Clock;
 
-    /// F_0(x) = ‖x − x₁‖² if T and G are known; otherwise 0, and the regulariser grows
+    /// F_0(x) = ‖x − x₁‖² if T and G are known; otherwise F_0 = 0, and the regulariser grows
     fn start(&self) -> (Clock, f64) {
         self.eta.start()
     }

@@ -13,8 +13,8 @@
 //!
 //! **Guarantee.** On α-strongly convex sets, regret ≤ C√(2T) + (C/2)ln T + GD with C =
 //! max(4(G+λD)²/λ, 288λ/α²). On any set, regret ≤ (3√2/8)CT^(2/3) + (C/8)ln T + GD with C =
-//! 16(G+λD)²/λ. While it plays, the learner also computes a certificate of its own regret, which is
-//! often far tighter.
+//! 16(G+λD)²/λ. In every round the learner also computes a certificate of its own regret, which is
+//! often far smaller than these bounds.
 //!
 //! **Reference.** Wan & Zhang, *Projection-free Online Learning over Strongly Convex Sets*,
 //! AAAI 2021, Algorithm 2, Theorems 2 and 3; Kretzu & Garber, AISTATS 2021 (T₀).
@@ -198,7 +198,7 @@ impl StronglyConvexOfw {
         let (beta, steepness) = (self.lambda * t, state.steepness);
         let sizes =
             state.steepnesses + 0.5 * beta * (t + 1.0) * reach + state.gradients + beta * reach;
-        // Some storages keep c as a sum of longer vectors, whose rounding errors are larger.
+        // Some storages have c as a sum of longer vectors, whose rounding errors are larger.
         let sizes = accuracy.dot * sizes;
         let products = rounding::of_dot(dim) * accuracy.dot.max(accuracy.norm);
         let terms = state.gradients + 4.0 * beta * reach + 4.0 * steepness;

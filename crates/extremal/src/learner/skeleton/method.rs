@@ -52,7 +52,7 @@ pub(crate) struct Round<'a, S> {
     /// ‖g‖.
     pub norm: f64,
     pub now: &'a S,
-    /// Receives the next state. On entry it holds an earlier state, whose memory can be reused.
+    /// Receives the next state. On entry it is an earlier state, whose memory can be reused.
     pub next: &'a mut S,
     pub x: &'a [f64],
     /// Receives the next decision. On entry it equals `x`.

@@ -38,7 +38,7 @@ pub(crate) fn bound(owner: &'static str, bound: Option<f64>) -> Result<f64> {
     need(owner, "gradient-bound", bound, why)
 }
 
-/// The error for a learner that needs `needs`. The message names learners that support the set.
+/// The error for a learner that lacks the property `needs`. The message names learners that support the set.
 pub(crate) fn cannot_play(learner: &'static str, set: &dyn Set, needs: &'static str) -> Error {
     let mut instead = Vec::new();
     if set.facts().oracle == Answers::Missing {

@@ -124,7 +124,7 @@ pub fn default_radius(norms: &[f64], labels: &[f64]) -> f64 {
     let labels = labels.iter().map(|y| y.abs()).filter(usable);
     let largest = labels.fold(0.0, f64::max);
     let largest = if largest > 0.0 { largest } else { 1.0 };
-    // no data reach the largest radius that a set accepts
+    // the exponent stays below that of the largest radius that a set accepts, for any data
     let exponent = (10.0 + largest.log2() - typical.log2()).round();
     exponent.clamp(-300.0, 300.0).exp2()
 }

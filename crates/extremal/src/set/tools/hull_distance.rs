@@ -3,12 +3,12 @@
 //! For points p_i of the hull and the point x, let q_i = p_i − x and a_i = (q_i, 1). Non-negative
 //! least squares finds weights w ≥ 0 for which Σw_i a_i is nearest to (0, 1). Divided by their sum,
 //! the w_i are the weights of the point of the hull that is nearest to x. The active columns are
-//! kept as QR factors. Each column is orthogonalised twice, so that nearly dependent points cost no
+//! stored as QR factors. Each column is orthogonalised twice, so that nearly dependent points cost no
 //! digits of the distance.
 
 use crate::kernel::{axpy, dot, max_abs, norm};
 
-/// A column counts as dependent on other columns if the part of it that is orthogonal to them is at
+/// A column is treated as dependent on others if the part of it that is orthogonal to them is at
 /// most this share of its length.
 const DEPENDENT: f64 = 1e-13;
 
@@ -166,7 +166,7 @@ impl Nearest {
         true
     }
 
-    /// The weights, of any sign, with which the active columns come nearest to the target.
+    /// The weights, of any sign, for which Σ weight·(active column) is nearest to the target.
     fn solve(&mut self) {
         let (rows, k) = (self.rows, self.used.len());
         for j in (0..k).rev() {

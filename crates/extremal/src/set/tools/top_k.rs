@@ -1,6 +1,6 @@
 //! The k largest of many numbers, for oracles whose atoms have k entries.
 
-/// Selects the k largest keys in one pass. It keeps at most about 2k keys at a time: O(d) for the
+/// Selects the k largest keys in one pass. It stores at most about 2k keys at a time: O(d) for the
 /// pass, and O(k log k) to sort the selection by index. Of equal keys it selects those with the
 /// smallest indices.
 #[derive(Debug, Clone, Default)]

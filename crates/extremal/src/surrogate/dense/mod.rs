@@ -13,8 +13,8 @@ use crate::surrogate::residual::{CANCELLED, has_cancelled, residual_atom};
 use crate::surrogate::{Move, Probe, Surrogate, Update, place_start};
 use crate::{Error, Gradient, Point, Result, Row};
 
-/// Powers up to this exponent are computed in the first pass. Larger exponents leave too small a
-/// range of safe scales to guess one before the pass.
+/// Powers up to this exponent are computed in the first pass. For larger exponents, the range of
+/// safe scales is too small to guess a scale before the pass.
 const LARGEST_FUSED_POWER: f64 = 32.0;
 
 /// The square of the smallest norm of a direction that is not treated as 0.
@@ -83,7 +83,7 @@ struct Vectors {
     /// A sparse gradient in dense form. It is all zeros between rounds, and empty before the first
     /// sparse gradient.
     spread: Buffer,
-    /// Replaces c in a round that restarts F or adds x₁; otherwise empty.
+    /// Replaces c in a round that restarts F or adds x₁. It is empty in other rounds.
     base: Vec<f64>,
 }
 
@@ -303,8 +303,8 @@ impl DenseSurrogate {
         if !Self::admits(update, &scan)? {
             return self.probe_without_row(update);
         }
-        // Within this range no power overflowed or underflowed. The scale of the last round nearly
-        // always suits this one too.
+        // Within this range no power overflowed or underflowed. The scale of the last round is
+        // nearly always safe in this round, too.
         if scan.dd >= SMALLEST_SQUARE && !(1e-100..=1e100).contains(&power.st) {
             scale = fitting_scale(self.vectors.formed(update.beta));
             (_, power) = scan_power!();

@@ -142,8 +142,8 @@ impl Span {
         }
     }
 
-    /// The change of u and w that adds k·a, of norm `size`, to c and leaves x unchanged. `None` if
-    /// x and c are too nearly parallel.
+    /// The change of u and w that adds k·a, of norm `size`, to c and leaves x unchanged. It is
+    /// `None` if x and c are almost parallel.
     fn change(&self, k: f64, size: f64) -> Option<Change> {
         let ([p, q], [e, f]) = (self.at.x, self.at.c);
         let rho = -q / p;

@@ -343,7 +343,7 @@ impl Cells {
     }
 }
 
-/// Sums over a row. The entries of a sparse row go to the partial sums in turn.
+/// Sums over a row. The entries of a sparse row are added to the partial sums in turn.
 #[inline]
 fn sum_over(row: &Row<'_>, mut add: impl FnMut(usize, f64, &mut [f64; 2])) -> [f64; 2] {
     let mut sums = [[0.0; 2]; LANES];

@@ -134,7 +134,7 @@ impl Surrogate for LazySurrogate {
         let gradient = update.gradient;
         gradient.row.check_shape(self.dim())?;
         let row_norm = kernel::norm(gradient.row.values());
-        // the checks come before any change
+        // all checks precede the first change
         let gradient = &update.admit(row_norm, self.norm_squared())?;
         let Self {
             radius,

@@ -63,7 +63,7 @@ impl Ranked {
         ranked
     }
 
-    /// Extends the vector to `dim` entries, a larger number. The new entries are 0.
+    /// Extends the vector to `dim` entries; `dim` is larger than before. The new entries are 0.
     pub fn grow(&mut self, dim: usize) {
         let (mut from, mut len) = (self.values.len(), dim);
         self.values.resize(dim, 0.0);

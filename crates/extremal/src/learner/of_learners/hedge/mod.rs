@@ -58,7 +58,7 @@ fields! {
         pub base: Option<Box<LearnerSpec>> = None => Kind::Spec("learner"),
         /// the key of the base that the grid sets; default: eta-scale
         pub key: Option<String> = None => Kind::Text,
-        /// the values of that key; default: one base with its own value
+        /// the values of that key; default: one base with the value in its spec
         pub grid: Option<Vec<f64>> = None => Kind::POINT,
         /// further base learners, each played once
         pub bases: Option<Vec<LearnerSpec>> = None => Kind::List(&Kind::Spec("learner")),

@@ -61,7 +61,7 @@ impl Described for SoOgd {
     const ABOUT: About = About {
         summary: "gradient descent that returns to the set with separating hyperplanes",
         cost: "O(d) and about 5/4 separation calls per round, which count as oracle calls; no linear oracle, no projection",
-        guarantee: "sets with a cheap gauge, between balls of radius r and R around 0; on every interval of L rounds: 2R²/η + ηG²L/2 + δRGL, by default G(r/4 + 8R²/r)√T, with T and G; without T or G, a bound computed from the rounds played",
+        guarantee: "sets with a cheap gauge, between balls of radius r and R around 0; with T and G: 2R²/η + ηG²L/2 + δRGL on every interval of L rounds, by default at most G(r/4 + 8R²/r)√T; without T or G: a bound computed from the rounds played",
         reference: "Garber & Kretzu, COLT 2022",
         citations: &["GarberKretzu2022"],
         examples: &[

@@ -148,8 +148,7 @@ impl Pairs {
         let above = surrogate.above(x, found.value);
         self.oracle.check_gap(above + found.slack(), direction)?;
         let gap = surrogate.gap(above);
-        // Entries at a bound must not change: the other entries, at most 1 each, can't outweigh
-        // `never`.
+        // Entries at a bound must not change. The others, at most 1 each, can't outweigh `never`.
         let never = 2.0 * x.len() as f64 + 2.0;
         for ((away, d), x) in self.away.iter_mut().zip(direction).zip(&*x) {
             *away = if *x <= *lower {

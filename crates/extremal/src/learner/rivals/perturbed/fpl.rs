@@ -41,7 +41,7 @@ fields! {
     pub struct Fpl {
         /// the number of rounds T; without it, δ decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G on the gradients' ℓ2 norm; without it, δ follows the observed gradients
+        /// a bound G on the gradients' ℓ2 norm; without it, δ depends on the observed gradients
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the losses' smoothness β; default: 0, linear losses
         pub smoothness: Option<f64> = None => Kind::CURVATURE,

@@ -112,7 +112,7 @@ struct Numbers {
     root: f64,
     /// max ‖g‖.
     largest: f64,
-    /// The number of rounds left in the block.
+    /// The number of remaining rounds of the block.
     left: u64,
     /// The number of samples for the block's decision. It is 0 before the first non-zero gradient.
     samples: u32,

@@ -192,7 +192,7 @@ impl Exponentiated {
         let mut total = 0.0;
         if self.corners.signs == AtomSigns::Any {
             // each corner is paired with its opposite, so that the difference of their weights
-            // keeps its digits
+            // loses no digits
             for (x, s) in x.iter_mut().zip(&now.sum) {
                 let (lead, apart) = ((-pull(-s.abs() - low)).exp(), -pull(2.0 * s.abs()));
                 total += lead * (1.0 + apart.exp());

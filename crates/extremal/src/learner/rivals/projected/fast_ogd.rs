@@ -47,7 +47,7 @@ fields! {
     pub struct FastOgd {
         /// the losses' strong convexity λ; default: the losses are convex
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// a bound G on the gradients' ℓ2 norm; without it, the step size follows the observed
+        /// a bound G on the gradients' ℓ2 norm; without it, the step size depends on the observed
         /// gradients
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// factor on the step size of the theorem

@@ -53,7 +53,7 @@ impl Described for Ftl {
     const ABOUT: About = About {
         summary: "follow the leader: play the best fixed decision so far",
         cost: "1 oracle call (with λ, 1 projection instead) and O(d) per round",
-        guarantee: "strongly convex sets, linear losses whose sum keeps growing, ‖S_t‖ ≥ L·t: 8·G²(1 + ln T)/(α·L); λ-strongly convex losses, any set with a projection: 2(G + λD)²(1 + ln T)/λ",
+        guarantee: "strongly convex sets, linear losses whose sum grows, ‖S_t‖ ≥ L·t: 8·G²(1 + ln T)/(α·L); λ-strongly convex losses, any set with a projection: 2(G + λD)²(1 + ln T)/λ",
         reference: "Huang et al., JMLR 2017; Kerdreux et al., 2021; with λ: Hazan, Introduction to Online Convex Optimization",
         citations: &["HuangEtAl2017", "KerdreuxEtAl2021", "Hazan2016"],
         examples: &["ftl", "ftl:lambda=0.1"],

@@ -82,7 +82,7 @@ fields! {
 impl Described for Ons {
     const ABOUT: About = About {
         summary: "online Newton step: logarithmic regret for exp-concave losses",
-        cost: "O(d²) time per round and d² numbers of memory; if the step leaves the set, up to `steps` oracle calls (and projections, if the set has one) of O(d²) each",
+        cost: "O(d²) time per round and memory for d² numbers; if the step leaves the set, up to `steps` oracle calls (and projections, if the set has one) of O(d²) each",
         guarantee: "α-exp-concave losses, any set: 5(1/α + G·D)·d·ln T for T ≥ 5, plus the remaining gaps of the projections",
         reference: "Hazan, Agarwal & Kale, Machine Learning 2007",
         citations: &["HazanAgarwalKale2007"],
@@ -100,7 +100,7 @@ impl MakeLearner for Ons {
         let room = dim.checked_mul(dim + 1).and_then(|n| n.checked_mul(8));
         if room.is_none_or(|bytes| bytes > ROOM) {
             return Err(Error::Unsupported(format!(
-                "{NAME} stores a matrix, which takes more than 2 GB in dimension {dim}; use ogd or sc-ofw, which store only vectors"
+                "{NAME} stores a matrix, which needs more than 2 GB in dimension {dim}; use ogd or sc-ofw, which store only vectors"
             )));
         }
         let diameter = set.geometry().diameter;

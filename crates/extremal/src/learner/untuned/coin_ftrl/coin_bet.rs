@@ -6,8 +6,8 @@ use crate::theory;
 
 /// Plays a number m against linear losses q·m. Let θ = −Σq, A = Σ|q|, and L the largest |q| so far,
 /// starting with L₁. The wealth is ε·L plus all winnings, and the bet is the fraction
-/// tanh(θ/(A + 2L)) of the wealth. If |q| exceeds all earlier ones, q counts as if its size were
-/// the old L.
+/// tanh(θ/(A + 2L)) of the wealth. If |q| exceeds all earlier sizes, it is reduced to the old
+/// L.
 ///
 /// The wealth is at least εL₁√(L₁/(A + L))·exp(θ²/(2L(A + L))). Proof for one round with L fixed:
 /// the logarithm of the wealth grows by ln(1 + c·tanh x) with c = −q/L and x = θ/(A + 2L). Compare

@@ -315,7 +315,7 @@ fn step<const N: usize>(
 ) {
     let old = i.map(|i| cells[i]);
     let new: [_; N] = from_fn(|j| old[j].after(k * a[j]));
-    // One branch for all N, because it is rarely taken.
+    // All N share one branch, because its condition is rarely true.
     if old.iter().any(|cell| cell.top == 0.0) {
         for j in 0..N {
             if old[j].top == 0.0 && new[j].top > 0.0 {

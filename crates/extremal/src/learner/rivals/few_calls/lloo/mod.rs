@@ -5,8 +5,8 @@
 //!
 //! **Update.** F_t(x) = ⟨S_t, x⟩ + w_t‖x − x₁‖². With λ, F_t(x) = Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²) +
 //! 8ρ²λ‖x − x₁‖². Let r_t be an upper bound on the distance from x_t to the minimiser of F_t: the
-//! smaller one of two bounds, from the theory and from the gap. Consider the points p that result
-//! from moving the share r_t/δ of x_t's mass to one vertex. p_t is the one with the smallest
+//! smaller of a bound from the theory and a bound from the gap. Consider the points p that result
+//! from moving the share r_t/δ of x_t's mass to one vertex. p_t is the point p with the smallest
 //! ⟨∇F_t(x_t), p⟩. x_{t+1} minimises F_t on the segment from x_t to p_t. With T and G, w =
 //! (G/D)√((4ρ² + ¼)T). With G alone, w_t grows. Without G, w_t = √(Σ‖g‖²)/(2D), as in dual
 //! averaging.

@@ -8,8 +8,8 @@ use crate::solver::{ActiveSet, Distance, Method, Search, Task};
 use crate::{Error, Result, kernel};
 
 impl ActiveSet {
-    /// Writes `start` as a mixture of vertices. Without `start` it is the set's centre, or another
-    /// point if the centre needs too many steps.
+    /// Writes `start` as a mixture of vertices. Without `start`, the point is the set's centre, or
+    /// another point if the mixture for the centre needs too many steps.
     pub fn start(set: &SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let (dim, diameter) = (set.dim(), set.geometry().diameter);
         let mut aim = centre_of(&**set);
@@ -86,7 +86,7 @@ impl ActiveSet {
             active.push(&atom, weight);
             rest -= weight;
         }
-        // the remaining weight goes to the atom 0, or to two atoms whose mean is 0
+        // the atom 0 gets the remaining weight, or two atoms whose mean is 0
         let pads: &[f64] = match signs {
             AtomSigns::Positive => &[],
             AtomSigns::PositiveOrZero => &[0.0],

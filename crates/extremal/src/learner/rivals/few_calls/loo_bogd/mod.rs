@@ -4,11 +4,11 @@
 //! **Problem.** Convex losses over any set, if oracle calls are expensive. If λ is given, the
 //! losses are λ-strongly convex.
 //!
-//! **Update.** The learner plays x for a block of K rounds, whose gradients have the sum S. Then y
-//! = ỹ − ηS. A search moves x within the set, and moves y without increasing its distance to any
+//! **Update.** The learner plays x for a block of K rounds, whose gradients have the sum S. Then
+//! y = ỹ − ηS. A search moves x within the set, and moves y without increasing its distance to any
 //! point of the set, until ‖x − y‖ ≤ √(3ε). The results are the next x and ỹ. Let R be the radius
-//! of a ball around the set's centre that contains the set. With T and G, η = (R/G)T^(−3/4), ε =
-//! 60R²/√T and K = ⌈5√T⌉. If T or G is unknown, η = √2·R/√(Σ‖S‖²). If T is unknown, the block that
+//! of a ball around the set's centre that contains the set. With T and G, η = (R/G)T^(−3/4),
+//! ε = 60R²/√T and K = ⌈5√T⌉. If T or G is unknown, η = √2·R/√(Σ‖S‖²). If T is unknown, the block that
 //! starts in round t has K = ⌈√t⌉ and ε = 60R²/√t. With λ, y = ỹ − (S + λK(ỹ − x))/(λt), K = ⌈√t⌉
 //! and ε = 130(4GR²/(λt))^(2/3). The largest gradient so far replaces an unknown G.
 //!
@@ -86,7 +86,7 @@ impl Described for LooBogd {
     const ABOUT: About = About {
         summary: "gradient descent in blocks with approximate projections: far fewer oracle calls than rounds",
         cost: "O(d) per round; a few oracle calls per block of K rounds, at most ⌈27R²/ε − 2⌉",
-        guarantee: "any set, convex losses, on every interval of L rounds: 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, by default ≤ 20GR(√T + T^(3/4)), with T and G; without T or G, or with λ, a bound computed from the rounds played",
+        guarantee: "any set, convex losses; with T and G: 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD on every interval of L rounds, by default at most 20GR(√T + T^(3/4)); without T or G, or with λ: a bound computed from the rounds played",
         reference: "Garber & Kretzu, COLT 2022",
         citations: &["GarberKretzu2022"],
         examples: &[

@@ -2,11 +2,11 @@
 //! until they are near each other.
 //!
 //! A learner may use gradient steps on points ỹ outside the set K if two conditions hold: its
-//! decisions x are near ỹ, and no projection increases the distance of ỹ from a point of K. For ε >
-//! 0 and any y, [`NearProjection::approach`] moves x ∈ K to x′ ∈ K and y to y′ such that ‖x′ − y′‖²
-//! ≤ 3ε, and ‖y′ − z‖ ≤ ‖y − z‖ for every z ∈ K. Frank-Wolfe steps with line search move x towards
-//! y. They stop when x is near y, or when the gap ⟨x − y, x − v⟩ is at most ε. In the second case y
-//! − x separates y from K, and y moves towards x.
+//! decisions x are near ỹ, and no projection increases the distance of ỹ from a point of K. For
+//! ε > 0 and any y, [`NearProjection::approach`] moves x ∈ K to x′ ∈ K and y to y′ such that
+//! ‖x′ − y′‖² ≤ 3ε, and ‖y′ − z‖ ≤ ‖y − z‖ for every z ∈ K. Frank-Wolfe steps with line search move
+//! x towards y. They stop when x is near y, or when the gap ⟨x − y, x − v⟩ is at most ε. In the
+//! second case y − x separates y from K, and y moves towards x.
 //!
 //! Garber & Kretzu move y by a small share of y − x and search again. Here y moves only once, by
 //! the largest share that a gap of at most ε justifies, 1 − ε/‖x − y‖². Afterwards ‖x − y‖² ≤ ε/3,
@@ -43,7 +43,7 @@ impl NearProjection {
     }
 
     /// Moves x ∈ K and y near each other, with at least one step of x towards y. ε is R² times the
-    /// tolerance. An error leaves x and y changed.
+    /// tolerance. After an error, x and y have changed.
     pub fn approach(&mut self, x: &mut [f64], y: &mut [f64], tolerance: f64) -> Result<()> {
         self.confine(y);
         let limit = 3.0 * tolerance;

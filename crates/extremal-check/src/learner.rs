@@ -16,7 +16,7 @@ use crate::script::{self, Given, record_text};
 /// The number of rounds in a run of [`LearnerCheck::run`], and how often the state is saved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LearnerCheck {
-    /// The number of rounds of a run; 40 by default.
+    /// The number of rounds of a run. The default is 40.
     pub rounds: usize,
     /// The number of rounds between two tests of saving and loading. The default is 1, which tests
     /// every round.

@@ -101,7 +101,7 @@ pub enum Error {
     /// A spec such as `lp:p=1.5` can't be read.
     #[error("{what}")]
     Spec {
-        /// The key that is wrong; it may be `name`. It is `None` if the text is not a spec at all.
+        /// The wrong key, which may be `name`. It is `None` if the text is not a spec at all.
         key: Option<String>,
         /// The message.
         what: String,

@@ -23,7 +23,7 @@ pub struct Turn<'a> {
 }
 
 /// Plays one round: the learner decides, the loss is evaluated at the decision, and the learner
-/// observes the gradient. A meter, if there is one, measures the round. An error changes nothing.
+/// observes the gradient. If a meter is given, it measures the round. An error changes nothing.
 ///
 /// `scratch` is memory for dense gradients. Pass the same value in every round.
 ///

@@ -46,10 +46,10 @@
 //!
 //! # Choosing a set and a learner
 //!
-//! A [`SetSpec`] is the constraint, written as `name:key=value`. Use `l2` if the decision should have a
-//! bounded norm, `l1` or `k-sparse` if it should be sparse, `simplex` for shares or probabilities, and
-//! `box` for bounds on each entry; [`set`] has all of them. [`set::CustomSet`] makes a set from your own
-//! linear minimisation oracle.
+//! A [`SetSpec`] is the constraint, written as `name:key=value`. Use `l2` if the decision should
+//! have a bounded norm, `l1` or `k-sparse` if it should be sparse, `simplex` for shares or
+//! probabilities, and `box` for bounds on each entry. [`set`] lists all sets. [`set::CustomSet`]
+//! makes a set from your own linear minimisation oracle.
 //!
 //! [`learner::default_for`] chooses a learner if you know only the set and the loss. The table helps you
 //! to choose one yourself. T is the number of rounds, G a bound on the norms of the gradients, λ the

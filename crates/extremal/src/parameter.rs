@@ -32,7 +32,7 @@ impl Parameter {
         (self.default)().is_none()
     }
 
-    /// The default as text, in the form that specs use; `None` if there is no default.
+    /// The default as text, in the form that specs use. It is `None` if there is no default.
     ///
     /// ```
     /// use extremal::SetSpec;
@@ -273,7 +273,7 @@ fn number_text(value: f64) -> String {
 
 /// A value that a [`Kind`] can check.
 pub(crate) trait Field {
-    /// The part of the value that the kind does not allow, as text; `None` if the kind allows it.
+    /// The part of the value that the kind refuses, as text. It is `None` if nothing is refused.
     fn refused(&self, _kind: &Kind) -> Option<String> {
         None
     }

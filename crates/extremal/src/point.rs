@@ -23,7 +23,7 @@ pub trait Point {
     /// Panics if `out` does not have [`Point::dim`] entries.
     fn write(&self, out: &mut [f64]);
 
-    /// All entries of x; `None` if they are not stored as a slice.
+    /// All entries of x. The result is `None` if they are not stored as a slice.
     fn as_slice(&self) -> Option<&[f64]> {
         None
     }
@@ -279,7 +279,7 @@ impl<'a> Row<'a> {
 /// A copy of a row, in buffers that are reused.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct HeldRow {
-    /// `None` for a dense row, 0 for a sparse row, otherwise the width of the matrix.
+    /// The width of the matrix, or `None` for a dense row and 0 for a sparse row.
     kind: Option<usize>,
     indices: [Vec<u32>; 2],
     values: Vec<f64>,

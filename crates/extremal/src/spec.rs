@@ -130,7 +130,7 @@ fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The text between an opening and a closing bracket; `None` if the text has a different form.
+/// The text between two brackets. It is `None` if the text has a different form.
 fn inside(text: &str, open: char, close: char) -> Option<&str> {
     text.strip_prefix(open)?.strip_suffix(close)
 }
@@ -189,7 +189,7 @@ where
     changed().map_err(|e| e.of_spec(format_args!("{kind} `{}` with {key}={value}", format(spec))))
 }
 
-/// Returns an error if no entry has this name. The error suggests a similar name, if there is one.
+/// Returns an error if no entry has this name. The error suggests a similar name, if one exists.
 fn check_name(kind: &str, name: &str, entries: &[Entry]) -> Result<()> {
     let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
     if names.contains(&name) {

@@ -20,7 +20,7 @@ pub(crate) fn laws<'a>() -> Vec<Law<Sample<'a>>> {
             let share = worst_share(sample, alpha)?;
             ensure!(
                 share.times <= 1.0 + 1e-6,
-                "α = {alpha} implies a ball around {}, between {} and {}; only {:.3} of its radius lies in the set",
+                "α = {alpha} implies that a ball around {}, between {} and {}, lies in the set; the largest ball has {:.3} of its radius",
                 show(&share.middle),
                 show(&share.x),
                 show(&share.y),
@@ -115,7 +115,8 @@ fn chords(sample: &Sample<'_>) -> Verdict<Vec<Chord>> {
 /// A ball of the size that α states, around a point of the chord from x to y.
 #[derive(Default)]
 struct Share {
-    /// The ratio of its radius to the largest radius; above 1, the ball is too large.
+    /// The ratio of its radius to the largest radius. The ball is too large if this ratio exceeds
+    /// 1.
     times: f64,
     middle: Vec<f64>,
     x: Vec<f64>,

@@ -19,10 +19,10 @@ use crate::report::{Broken, Failures, Verdict, ensure, run, show};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SetCheck {
     /// The largest amount by which an atom may exceed the minimum, relative to ‖direction‖ times
-    /// the set's size; 1e-8 by default.
+    /// the set's size. The default is 1e-8.
     pub oracle: f64,
-    /// The largest distance of a projection from the nearest point, relative to the set's size; 1e-8
-    /// by default.
+    /// The largest distance of a projection from the nearest point, relative to the set's size. The
+    /// default is 1e-8.
     pub projection: f64,
     /// Whether the set's constants must be attained, its violation must be proportional to the
     /// distance, and its oracle must be exact and independent of the atom passed to it. The default

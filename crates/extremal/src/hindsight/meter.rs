@@ -36,11 +36,11 @@ pub(crate) struct PlannedRound {
     pub loss_error: f64,
 }
 
-/// Measures a run and certifies its regret. The meter has its own sums and does not use numbers of the
-/// learner.
+/// Measures a run and certifies its regret. The meter has its own sums and does not use the
+/// learner's numbers.
 ///
-/// A round costs O(non-zeros of its gradient) if λ is the factor of a ridge term, otherwise O(d). A
-/// certificate costs O(d) and one oracle call.
+/// A round costs O(non-zeros of its gradient) if λ is the factor of a ridge term, and O(d) in all
+/// other cases. A certificate costs O(d) and one oracle call.
 ///
 /// A certificate is never below the regret, despite rounding errors. This holds if the gradients
 /// passed to the meter are exactly those of the losses. The sums have twice the digits of an `f64`,
@@ -132,7 +132,7 @@ impl fmt::Debug for Meter {
 }
 
 impl Meter {
-    /// A meter for λ-strongly convex losses; λ = 0 for losses that are only convex. If `linear` is
+    /// A meter for λ-strongly convex losses. λ is 0 for losses that are only convex. If `linear` is
     /// true, the losses are linear. The certificates hold only for losses with these properties.
     pub fn new(set: &SharedSet, lambda: f64, linear: bool) -> Self {
         let dim = set.dim();
@@ -377,8 +377,8 @@ impl Meter {
         self.lambda * self.sums.rounds as f64
     }
 
-    /// A bound on the regret against comparators of any norm; `None` if the set is not a ball of an
-    /// ℓp norm around 0.
+    /// A bound on the regret against comparators of any norm. It is `None` if the set is not a ball
+    /// of an ℓp norm around 0.
     pub fn by_norm(&self) -> Option<ByNorm> {
         let (p, q) = match self.set.structure() {
             Structure::Euclidean { .. } => (2.0, 2.0),

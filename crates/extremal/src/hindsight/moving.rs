@@ -98,11 +98,11 @@ pub struct Intervals {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Worst {
-    /// The first round of the interval; rounds are counted from 1.
+    /// The first round of the interval, counted from 1.
     pub first: u64,
     /// The last round of the interval.
     pub last: u64,
-    /// An upper bound on the regret for convex losses; the regret itself for linear losses.
+    /// An upper bound on the regret for convex losses, and the exact regret for linear losses.
     pub regret: f64,
 }
 
@@ -127,8 +127,8 @@ impl Intervals {
         Ok(())
     }
 
-    /// The interval between two checkpoints on which the regret is largest; `None` if no checkpoint
-    /// was reached yet.
+    /// The interval between two checkpoints on which the regret is largest. It is `None` if no
+    /// checkpoint was reached yet.
     pub fn worst(&mut self) -> Result<Option<Worst>> {
         let mut worst: Option<Worst> = None;
         for (end, until) in self.checkpoints.iter().enumerate() {

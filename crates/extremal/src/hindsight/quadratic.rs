@@ -61,7 +61,7 @@ impl QuadraticSum {
     }
 
     /// The convex quadratic ½xᵀGx + ⟨q, x⟩ + r. G is symmetric and stored by rows. The caller must
-    /// make sure that G is positive semidefinite; otherwise the lower bounds are wrong.
+    /// make sure that G is positive semidefinite. The lower bounds are wrong for any other G.
     pub fn from_parts(gram: Vec<f64>, q: &[f64], r: f64) -> Result<Self> {
         let mut sum = Self::new(q.len(), 0.0)?;
         check_entries("quadratic form", sum.gram.len(), &gram)?;

@@ -10,8 +10,8 @@ use crate::spec::Kind;
 use crate::{Result, Row, kernel};
 
 /// The total Σ_t (w_t·ℓ(⟨a_t, x⟩, y_t) + (λ/2)‖x‖²) over rounds whose data are stored. If the first
-/// row is dense, all entries of each row are stored, otherwise only the non-zeros are stored. A
-/// loss with a quadratic form ½⟨x, Ax⟩ adds the form once per round.
+/// row is dense, all entries of each row are stored. If it is sparse, only the non-zeros are
+/// stored. A loss with a quadratic form ½⟨x, Ax⟩ adds the form once per round.
 ///
 /// One pass over the rows computes the value and the gradient.
 ///
@@ -46,7 +46,7 @@ pub struct Sum<L: Loss + ?Sized = dyn Loss> {
 struct Rows {
     dense: bool,
     ends: Vec<usize>,
-    /// The indices of sparse rows; empty for dense rows.
+    /// The indices of sparse rows. The list is empty for dense rows.
     indices: Vec<u32>,
     values: Vec<f64>,
 }
@@ -136,7 +136,7 @@ impl<L: Loss + ?Sized> Sum<L> {
         self.ridge * self.rounds() as f64
     }
 
-    /// Writes Ax to the end of an image, if there is a form.
+    /// If the loss has a form, writes Ax to the end of an image.
     fn map_form(&self, x: &[f64], image: &mut [f64]) {
         if let Some(form) = &self.form {
             form.apply(x, &mut image[self.rounds()..]);
@@ -148,8 +148,8 @@ impl<L: Loss + ?Sized> Sum<L> {
         smoothed(&*self.loss, mu, z, self.labels[i])
     }
 
-    /// One pass over the rounds, which adds each row to the gradient. `image_of` returns ⟨a_i, x⟩, and
-    /// `turned` is Ax if there is a form.
+    /// One pass over the rounds, which adds each row to the gradient. `image_of` returns ⟨a_i, x⟩,
+    /// and `turned` is Ax if the loss has a form.
     fn pass(
         &self,
         mu: f64,

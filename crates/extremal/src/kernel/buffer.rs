@@ -59,7 +59,8 @@ impl Deref for Buffer {
 
     #[inline]
     fn deref(&self) -> &[f64] {
-        // SAFETY: a block is eight numbers without padding, and there are blocks for `len` of them.
+        // SAFETY: a block is eight numbers without padding, and the blocks have `len` numbers or
+        // more.
         unsafe { std::slice::from_raw_parts(self.blocks.as_ptr().cast(), self.len) }
     }
 }

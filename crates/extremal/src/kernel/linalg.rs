@@ -23,13 +23,13 @@ pub struct PrincipalAxes {
     pub directions: Vec<f64>,
 }
 
-/// The largest number of sweeps over all pairs of columns. Ten are enough in practice. The limit
-/// ends a loop that rounding errors would keep running.
+/// The largest number of sweeps over all pairs of columns. Ten are enough in practice. Without the
+/// limit, rounding errors could prevent the end of the loop.
 const SWEEPS: usize = 60;
 
 /// One-sided Jacobi method (Hestenes): rotates pairs of columns of `w` until all columns are
 /// orthogonal, and returns their lengths. `w` stores columns of n numbers each, one after the
-/// other. The columns of `v` undergo the same rotations; `v` may be empty.
+/// other. The same rotations are applied to the columns of `v`, which may be empty.
 fn orthogonalise(n: usize, w: &mut [f64], v: &mut [f64]) -> Vec<f64> {
     for _ in 0..SWEEPS {
         let mut turned = false;
@@ -124,9 +124,9 @@ pub fn singular(n: usize, matrix: &[f64]) -> Singular {
     }
 }
 
-/// The axes of the symmetric n×n matrix `a`, which is stored by rows; `None` if `a` is not positive
-/// definite. The rotations are applied to the Cholesky factor and not to `a`. Short axes beside long
-/// ones then keep all digits, which eigenvalues of `a` would lose.
+/// The axes of the symmetric n×n matrix `a`, which is stored by rows. The result is `None` if `a`
+/// is not positive definite. The rotations are applied to the Cholesky factor and not to `a`. Short
+/// axes then lose no digits beside long axes, but eigenvalues of `a` would.
 pub fn principal_axes(n: usize, a: &[f64]) -> Option<PrincipalAxes> {
     let size = (0..n).map(|i| a[i * n + i]).fold(0.0, f64::max);
     // by columns: w[j·n + i] is entry (i, j) of the factor

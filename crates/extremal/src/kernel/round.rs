@@ -81,7 +81,7 @@ sums!(
     PowerScan { st: "⟨s, t⟩", sx: "⟨s, x⟩", ss: "‖s‖²" }
 );
 
-/// Computes c' and ∇F, and writes c' to the first vector and ∇F to the second one, if there is one.
+/// Computes c' and ∇F. Writes c' to the first vector, and ∇F to the second vector if it is given.
 #[derive(Clone, Copy)]
 struct ScanAll<const M: bool>;
 
@@ -320,7 +320,7 @@ macro_rules! motion {
 }
 
 motion!(
-    /// x ← x + σ(α(c' + βx) − x). Only one product depends on σ, which is known last.
+    /// x ← x + σ(α(c' + βx) − x). Only one product depends on σ, which is computed last.
     step_to_direction, StepToDirection, [sigma, alpha, beta]: (s, c, x) => {
         let d = s.mul_add_e_f64s(beta, x, c);
         s.mul_add_e_f64s(sigma, s.mul_add_e_f64s(alpha, d, s.neg_f64s(x)), x)

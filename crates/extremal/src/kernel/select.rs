@@ -9,8 +9,8 @@ pub fn max_abs(a: &[f64]) -> f64 {
     vectorised!(best(a, 0.0, magnitude, greater))
 }
 
-/// The index of the largest |a_i|; `None` for an empty slice. If several entries are largest, the
-/// smallest index is returned. NaN entries are ignored.
+/// The index of the largest |a_i|. It is `None` for an empty slice. If several entries are largest,
+/// the smallest index is returned. NaN entries are ignored.
 pub fn argmax_abs(a: &[f64]) -> Option<usize> {
     vectorised!({
         let top = best(a, 0.0, magnitude, greater);
@@ -18,8 +18,8 @@ pub fn argmax_abs(a: &[f64]) -> Option<usize> {
     })
 }
 
-/// The index of the smallest a_i; `None` for an empty slice. If several entries are smallest, the
-/// smallest index is returned. NaN entries are ignored.
+/// The index of the smallest a_i. It is `None` for an empty slice. If several entries are smallest,
+/// the smallest index is returned. NaN entries are ignored.
 pub fn argmin(a: &[f64]) -> Option<usize> {
     vectorised!({
         let low = best(a, f64::INFINITY, itself, less);

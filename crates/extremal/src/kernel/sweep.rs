@@ -99,7 +99,7 @@ pub(crate) fn sweep<
 #[repr(align(16))]
 pub(crate) struct Apart(pub f64);
 
-/// The arguments of a pass. An address has half as many words as a slice; `new` checks the lengths.
+/// The arguments of a pass. An address has half as many words as a slice. `new` checks the lengths.
 struct Sweep<'a, O: ?Sized, B, const N: usize, const R: usize, const W: usize, const K: usize> {
     n: usize,
     numbers: &'a [f64; N],

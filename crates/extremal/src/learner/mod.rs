@@ -182,8 +182,8 @@ pub trait Learner: Send + Sync {
     }
 
     /// The decision of this round. Until [`Learner::observe`] ends the round, every call returns
-    /// the same decision. A learner with random decisions draws one in the first call of a round.
-    /// For other learners the call changes nothing.
+    /// the same decision. A learner with random decisions draws a decision in the first call of a
+    /// round. For other learners the call changes nothing.
     ///
     /// ```
     /// use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -212,8 +212,8 @@ pub trait Learner: Send + Sync {
         self.seen().rounds
     }
 
-    /// The regret bound proven for this learner on this set, with its assumptions; `None` if there is
-    /// no theorem.
+    /// The regret bound proven for this learner on this set, with its assumptions. It is `None` if
+    /// there is no theorem.
     fn guarantee(&self) -> Option<Guarantee>;
 
     /// The observed quantities against which the theorem's assumptions are checked.

@@ -95,7 +95,7 @@ impl QuadraticForm {
         }
     }
 
-    /// The dimension; `None` if A is a multiple of the identity in any dimension.
+    /// The dimension. It is `None` if A is a multiple of the identity in any dimension.
     pub fn dim(&self) -> Option<usize> {
         match &self.shape {
             Shape::Diagonal(values) => values.len(),

@@ -174,7 +174,7 @@ pub struct Objective<L: Loss + ?Sized = dyn Loss> {
     loss: Arc<L>,
     ridge: f64,
     form: Option<Arc<QuadraticForm>>,
-    /// The number k if the form is k times the identity, which acts as a ridge term; otherwise 0.
+    /// The k of a form that is k times the identity, and acts as a ridge term. It is 0 otherwise.
     form_ridge: f64,
 }
 
@@ -432,8 +432,9 @@ impl<L: Loss + ?Sized> Objective<L> {
         self.ridge + self.form.as_ref().map_or(0.0, |form| form.smallest())
     }
 
-    /// The properties of these losses that theorems may assume, for weights of at most 1. `row` bounds
-    /// the norms of the rows, or is ∞. If `oblivious`, the losses do not depend on the decisions.
+    /// The properties of these losses that theorems may assume, for weights of at most 1. `row`
+    /// bounds the norms of the rows, or is ∞. If `oblivious` is true, the losses do not depend on
+    /// the decisions.
     pub fn facts(&self, row: f64, oblivious: bool) -> LossFacts {
         LossFacts {
             strong_convexity: self.strong_convexity(),
@@ -447,7 +448,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         self.loss.is_linear() && self.ridge == 0.0 && self.largest() == 0.0
     }
 
-    /// A lower bound on the total loss over any rounds: 0 if the loss is never negative, otherwise −∞.
+    /// A lower bound on the total loss of any rounds: 0 if the loss is never negative, or else −∞.
     pub fn least_total(&self) -> f64 {
         if self.loss.is_nonnegative() {
             0.0

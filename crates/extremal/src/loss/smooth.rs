@@ -2,7 +2,7 @@
 
 use super::Loss;
 
-/// A loss at a prediction, smoothed or not.
+/// A loss at a prediction, with and without smoothing.
 pub(crate) struct Smoothed {
     /// The value of the smoothed loss.
     pub value: f64,
@@ -18,8 +18,9 @@ pub(crate) struct Smoothed {
     pub error: f64,
 }
 
-/// Minimises ℓ(u) + (u − z)²/(2μ) over u, by bisection for the u at which the slopes cancel. At this u
-/// the slope of ℓ is s = (z − u)/μ, and the tangent of ℓ lies μs²/2 above the envelope's tangent at z.
+/// Minimises ℓ(u) + (u − z)²/(2μ) over u, by bisection to the u at which the slopes cancel. At this
+/// u the slope of ℓ is s = (z − u)/μ, and the tangent of ℓ lies μs²/2 above the envelope's tangent
+/// at z.
 pub(crate) fn smoothed(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64) -> Smoothed {
     let (unsmoothed, slope) = loss.at(z, label);
     if mu == 0.0 || slope == 0.0 {

@@ -356,7 +356,7 @@ impl Set for AffineSet {
     fn facts(&self) -> Facts {
         let own = self.inner.facts();
         let mut facts = Facts {
-            // relative to the centre, which the map also moves
+            // the curvature is relative to the centre, which the map also moves
             curvature: self.curvature(),
             ..Facts::of_parts([&*self.inner])
         };

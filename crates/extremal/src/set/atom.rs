@@ -112,9 +112,9 @@ impl Atom {
         &mut self.values
     }
 
-    /// Sets the atom to the given entries, and to 0 elsewhere. The atom is sparse if `few`,
-    /// otherwise dense. Memory is reserved for both forms, because the next call may need the other
-    /// form.
+    /// Sets the atom to the given entries, and to 0 elsewhere. The atom is sparse if `few` is true,
+    /// and dense if it is false. Memory is reserved for both forms, because the next call may need
+    /// the other form.
     pub(crate) fn set_entries(
         &mut self,
         dim: usize,

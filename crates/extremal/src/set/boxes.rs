@@ -124,7 +124,7 @@ impl BoxSet {
         self.lower.iter().zip(&*self.upper)
     }
 
-    /// The bound on the side of x_i: the upper bound if x_i > 0, otherwise the lower one.
+    /// The bound on the side of x_i: the upper bound if x_i > 0, and the lower bound for other x_i.
     fn side(&self, i: usize, x: f64) -> f64 {
         if x > 0.0 {
             self.upper[i]

@@ -16,7 +16,7 @@ use crate::{Error, Result, kernel};
 fields! {
     /// Spec of [`CappedSimplexSet`].
     pub struct CappedSimplex {
-        /// the total τ of the entries; at most the dimension
+        /// the total τ of the entries, which is at most the dimension
         pub total: f64 = 1.0 => Kind::POSITIVE,
         /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,

@@ -28,7 +28,7 @@ pub(crate) struct CheckedOracle {
     set: Box<str>,
     dim: usize,
     geometry: Geometry,
-    /// The set's centre if every answer is checked, otherwise `None`. The list is empty if the
+    /// The set's centre if every answer is checked, and `None` if not. The list is empty if the
     /// centre is 0.
     centre: Option<Box<[f64]>>,
     /// The number of calls so far.
@@ -150,7 +150,7 @@ impl CheckedOracle {
 
 const MUST: &str = "The oracle must minimise ⟨direction, v⟩ over the set, not maximise it";
 
-/// The set's centre; an empty list if the centre is 0.
+/// The set's centre. The list is empty if the centre is 0.
 fn known_centre(set: &dyn Set) -> Box<[f64]> {
     let mut centre = centre_of(set);
     if centre.iter().all(|v| *v == 0.0) {

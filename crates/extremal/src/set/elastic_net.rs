@@ -173,8 +173,8 @@ impl Set for ElasticNetBall {
         let gauge = self.gauge_of(x);
         out.fill(0.0);
         if gauge > 0.0 && gauge.is_finite() {
-            // the gradient of a‖y/s‖₁ + b‖y/s‖₂² at s = gauge; its inner product with y/s is 1 +
-            // b‖y/s‖₂²
+            // the gradient of a‖y/s‖₁ + b‖y/s‖₂² at s = gauge. Its inner product with y/s is 1
+            // + b‖y/s‖₂²
             let y = |x: f64| x / self.spike / gauge;
             let along = 1.0 + self.b * x.iter().map(|x| y(*x) * y(*x)).sum::<f64>();
             for (out, x) in out.iter_mut().zip(x) {

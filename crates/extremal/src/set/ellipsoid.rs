@@ -86,8 +86,8 @@ struct Shape {
     axes: Vec<f64>,
     longest: f64,
     centre: Vec<f64>,
-    /// The directions of the axes, one after the other; `None` if the axes are parallel to the
-    /// coordinates.
+    /// The directions of the axes, one after the other. The list is `None` if the axes are parallel
+    /// to the coordinates.
     frame: Option<Vec<f64>>,
     /// The centre's coordinates along the axes.
     offset: Vec<f64>,
@@ -224,10 +224,10 @@ impl Shape {
     fn norm_bound(&self) -> f64 {
         let pairs = self.offset.iter().zip(&self.axes);
         let terms = pairs.map(|(c, a)| (c / self.longest, a / self.longest));
-        // so small a c adds nothing, and its term could divide 0 by 0
+        // a tiny c adds nothing, and its term could divide 0 by 0
         let terms = || terms.clone().filter(|(c, _)| c * c > 0.0);
         let gap = |nu: f64, a: f64| nu + (1.0 - a) * (1.0 + a);
-        // ν = μ − 1, such that ‖u‖ = 1; or 0 if ‖u‖ < 1 for every ν > 0
+        // ν = μ − 1 is such that ‖u‖ = 1, or 0 if ‖u‖ < 1 for every ν > 0
         let (mut low, mut high) = (0.0, length(terms().map(|(c, a)| a * c)));
         for _ in 0..300 {
             let nu = 0.5 * (low + high);

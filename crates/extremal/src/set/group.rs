@@ -164,14 +164,14 @@ pub struct GroupBall {
 }
 
 impl GroupBall {
-    /// The ball around 0. Each group lists its coordinates, counted from 0; every coordinate
-    /// is in one group.
+    /// The ball around 0. Each group lists its coordinates, counted from 0. Every coordinate is in
+    /// one group.
     pub fn new(groups: &[Vec<usize>], s: f64, p: f64, radius: f64) -> Result<Self> {
         let dim = settle_dim("group", Some(groups.iter().map(Vec::len).sum()), None)?;
         Self::with_layout(Layout::listed(groups, dim)?, s, p, radius)
     }
 
-    /// The ball around 0 with groups of `size` consecutive coordinates; the last group may be
+    /// The ball around 0 with groups of `size` consecutive coordinates. The last group may be
     /// smaller.
     pub fn of_size(dim: usize, size: usize, s: f64, p: f64, radius: f64) -> Result<Self> {
         let dim = settle_dim("group", Some(dim), None)?;
@@ -212,8 +212,8 @@ impl GroupBall {
         norm_of(self.p, self.norms(x, self.s)) / self.radius
     }
 
-    /// max ‖(n_g^e·t_g)_g‖_p over ‖t‖₂ = 1 if `inward`, otherwise max ‖(n_g^e·t_g)_g‖₂ over ‖t‖_p =
-    /// 1, where n_g is the size of group g. Hölder's inequality with the exponents 2 and p gives
+    /// max ‖(n_g^e·t_g)_g‖_p over ‖t‖₂ = 1 if `inward` is true, and max ‖(n_g^e·t_g)_g‖₂ over ‖t‖_p
+    /// = 1, where n_g is the size of group g. Hölder's inequality with the exponents 2 and p gives
     /// this maximum.
     fn spread(&self, e: f64, inward: bool) -> f64 {
         let p = self.p;

@@ -190,10 +190,10 @@ struct KSupportProjection {
 }
 
 impl Projection for KSupportProjection {
-    /// The norm is the smallest √(Σ x_i²/θ_i) over 0 ≤ θ ≤ 1 with Σθ = k. The nearest point is
-    /// x_i = y_i·θ_i/(θ_i + λ) with θ_i = clip((|y_i| − λδ)/δ, 0, 1), where λ is the multiplier of
-    /// the constraint and δ > 0 a scale. For a given δ the θ_i are shares at a [water level](Level)
-    /// λδ with cap δ, and the norm of x grows with δ.
+    /// The norm is the smallest √(Σ x_i²/θ_i) over 0 ≤ θ ≤ 1 with Σθ = k. The nearest point is x_i
+    /// = y_i·θ_i/(θ_i + λ) with θ_i = clip((|y_i| − λδ)/δ, 0, 1), where λ is the multiplier of the
+    /// constraint and δ > 0 a scale. For a given δ the θ_i are the shares of a [`Level`] λδ with
+    /// the cap δ. The norm of x grows with δ.
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         let KSupportBall { dim, k, radius } = self.ball;
         check_point(dim, x)?;

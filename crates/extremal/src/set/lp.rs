@@ -94,7 +94,7 @@ impl LpBall {
     }
 }
 
-/// ‖x‖_p, computed with entries that are divided by the largest one; p may be ∞.
+/// ‖x‖_p, computed with entries that are divided by the largest entry. p may be ∞.
 pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
     let top = kernel::max_abs(x);
     if !(top >= SMALLEST_DIRECTION && top.is_finite() && p.is_finite()) {
@@ -117,7 +117,7 @@ pub(crate) fn norm_of(p: f64, entries: impl Iterator<Item = f64> + Clone) -> f64
     }
 }
 
-/// The largest absolute value of an entry; NaN if an entry is NaN.
+/// The largest absolute value of an entry. It is NaN if an entry is NaN.
 fn largest(entries: impl Iterator<Item = f64>) -> f64 {
     entries.fold(0.0, |top, v| larger(top, v.abs()))
 }
@@ -231,8 +231,8 @@ impl Oracle for LpBall {
 }
 
 /// The projection onto an ℓp ball. It solves x_i + m·x_i^(p−1) = |y_i| for every coordinate, with m
-/// such that the point lies on the sphere. One Newton iteration for m contains another one for each
-/// x_i. Both equations are convex, so that Newton's method converges from one side.
+/// such that the point lies on the sphere. Each Newton step for m contains a Newton iteration for
+/// each x_i. Both equations are convex, so that Newton's method converges from one side.
 struct LpProjection {
     ball: LpBall,
     size: Vec<f64>,

@@ -108,7 +108,7 @@ pub(crate) fn centre_of(set: &dyn Set) -> Vec<f64> {
     centre
 }
 
-/// The set's inspector; for a set without an inspector, a closure that calls [`Set::violation`].
+/// The set's inspector, or a closure that calls [`Set::violation`] if the set has none.
 pub(crate) fn inspector_of(set: &SharedSet) -> Inspector {
     let set = set.clone();
     set.inspector()
@@ -334,7 +334,7 @@ impl Minimum {
 /// Minimises ⟨direction, v⟩ over a set. The result depends only on the direction and on the atom
 /// that is passed in: an oracle keeps no state between calls.
 ///
-/// An iterative oracle may start from the atom that the caller passes in; the exact oracles of the
+/// An iterative oracle may start from the atom that the caller passes in. The exact oracles of the
 /// library overwrite it. A caller of an iterative oracle therefore saves its last atom if a resumed
 /// run must repeat every bit. A storage that may discard a probe keeps two atoms. It copies the
 /// committed atom into the second one, passes the second one to the oracle, and swaps the two on
@@ -452,7 +452,7 @@ pub enum AtomSigns {
     Any,
     /// One entry +size, at the smallest entry of the direction.
     Positive,
-    /// Like `Positive`, but the atom is 0 if no entry of the direction is negative.
+    /// As for `Positive`, but the atom is 0 if no entry of the direction is negative.
     PositiveOrZero,
 }
 
@@ -548,7 +548,7 @@ pub(crate) fn excess(gauge: f64) -> f64 {
     if gauge <= 1.0 { 0.0 } else { gauge - 1.0 }
 }
 
-/// The larger of two numbers; NaN if either is NaN.
+/// The larger of two numbers. It is NaN if either is NaN.
 pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if a >= b || a.is_nan() { a } else { b }
 }

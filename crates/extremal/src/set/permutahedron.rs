@@ -171,7 +171,7 @@ impl Set for PermutahedronSet {
     }
 }
 
-/// Writes the keys with their indices in rising order; equal keys are ordered by index.
+/// Writes the keys with their indices in increasing order. Equal keys are ordered by index.
 fn arrange(order: &mut Vec<(f64, u32)>, keys: impl Iterator<Item = f64>) {
     order.clear();
     order.extend(keys.zip(0..));

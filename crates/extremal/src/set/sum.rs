@@ -176,7 +176,7 @@ impl Oracle for SumOracle {
     }
 }
 
-/// All points within `radius` of a set, or of 0 if there is no `base`.
+/// All points within `radius` of the set `base`, or of 0 if `base` is `None`.
 struct Surroundings {
     base: Option<Box<dyn Projection>>,
     radius: f64,

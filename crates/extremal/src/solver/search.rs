@@ -355,7 +355,7 @@ impl Search {
     }
 
     /// Decides whether a method ends at x, which has this gap. Returns `None` if the method makes
-    /// another step, and otherwise whether the gap is small enough.
+    /// another step. If it ends, returns whether the gap is small enough.
     pub fn stop(&mut self, task: &Task<'_>, x: &[f64], gap: f64) -> Option<bool> {
         let gap = gap + self.slack;
         if self.least_gap == f64::INFINITY {

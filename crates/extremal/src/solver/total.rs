@@ -8,9 +8,9 @@ use crate::set::Atom;
 /// segment the image changes linearly, so that a line search needs no pass over the data. The map B
 /// may be affine.
 ///
-/// [`Sum`](crate::hindsight::Sum) and [`QuadraticSum`](crate::hindsight::QuadraticSum) implement this
-/// trait, and you can implement it for your own total. `mu` is the width of smoothing; 0 means no
-/// smoothing. If [`smoothness`](Total::smoothness) is finite without smoothing, `mu` is always 0.
+/// [`Sum`](crate::hindsight::Sum) and [`QuadraticSum`](crate::hindsight::QuadraticSum) implement
+/// this trait, and you can implement it for your own total. `mu` is the width of smoothing (0 for
+/// none). If [`smoothness`](Total::smoothness) is finite without smoothing, `mu` is always 0.
 pub trait Total {
     /// The dimension of x.
     fn dim(&self) -> usize;

@@ -75,7 +75,7 @@ pub trait Stream: Send {
     /// decision for this round.
     fn next(&mut self, decision: &dyn Point) -> Result<Option<Round<'_>>>;
 
-    /// A bound on the ℓ2 norms of the rows; ∞ if no bound is known.
+    /// A bound on the ℓ2 norms of the rows. It is ∞ if no bound is known.
     fn row_bound(&self) -> f64;
 
     /// A bound on |label|.

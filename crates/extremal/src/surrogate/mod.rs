@@ -1,8 +1,8 @@
-//! The stored surrogate (x, c) and the Frank-Wolfe step. Every Frank-Wolfe learner here minimises
-//! an isotropic quadratic F(x) = ⟨c, x⟩ + (β/2)‖x‖² + const over the set. Hence ∇F(x) = c + βx, and
-//! the exact line search has a closed form. The surrogate (x, c) has several storages with
-//! different costs. A learner only defines how c and β change and how large a step is, and it runs
-//! on all storages.
+//! The stored surrogate (x, c) and the Frank-Wolfe step. Every Frank-Wolfe learner of this library
+//! minimises an isotropic quadratic F(x) = ⟨c, x⟩ + (β/2)‖x‖² + const over the set. Hence ∇F(x) = c
+//! + βx, and the exact line search has a closed form. The surrogate (x, c) has several storages
+//! with different costs. A learner only defines how c and β change and how large a step is, and it
+//! runs on all storages.
 //!
 //! A round calls [`Surrogate::probe`], which forms the new sum c' and calls the oracle but does not
 //! change the decision. It then calls [`Surrogate::commit`], which stores c' and moves x, or
@@ -164,7 +164,7 @@ impl Probe {
     /// An upper bound on F(x) − min F: the smaller of gap plus slack and ‖∇F(x)‖²/(2β), which F's
     /// curvature implies. The second bound is far smaller if the minimiser lies inside the set.
     pub fn suboptimality(&self) -> f64 {
-        // NaN for β = 0 and ∇F = 0; `min` then returns the gap
+        // this is NaN for β = 0 and ∇F = 0, and `min` then returns the gap
         (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap + self.slack)
     }
 
@@ -174,7 +174,7 @@ impl Probe {
             return 0.0;
         }
         let sigma = self.gap / (self.beta * self.distance_squared);
-        // 0 if β < 0 or β is NaN, in a saved state that was altered
+        // an altered saved state may have β < 0 or β = NaN; the step is then 0
         if sigma > 0.0 { sigma.min(1.0) } else { 0.0 }
     }
 
@@ -246,7 +246,7 @@ pub trait Surrogate: Point + Send + Sync {
         Ok(gradient.norm_from(row, row_dot, xx))
     }
 
-    /// An upper bound on ‖g‖_q at the current decision; it is exact if that is cheap to compute.
+    /// An upper bound on ‖g‖_q at the current decision. It is exact if that is cheap to compute.
     fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64;
 
     /// The whole state as bytes.

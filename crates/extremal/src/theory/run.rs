@@ -41,7 +41,7 @@ pub struct Run {
     pub seen: RunStatistics,
     /// The known properties of the losses.
     pub losses: LossFacts,
-    /// The largest violation of any decision; `None` if the set can't compute violations.
+    /// The largest violation of any decision. It is `None` if the set can't compute violations.
     pub violation: Option<f64>,
     /// The set's ℓ2 diameter.
     pub diameter: f64,
@@ -76,7 +76,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The assumptions that the run broke. The bound is proven only if there are none.
+    /// The assumptions that the run broke. The bound is proven only if this list is empty.
     pub fn failed(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| !check.holds)
     }

@@ -35,7 +35,7 @@ impl Family {
         }
     }
 
-    /// The paper's η for T and G, which is 1/ω_T, with `reach` in place of D.
+    /// The paper's η = 1/ω_T for T and G, where `reach` replaces D.
     fn eta(self, reach: f64, bound: f64, horizon: f64) -> f64 {
         reach / (2.0 * bound * self.growth(horizon))
     }

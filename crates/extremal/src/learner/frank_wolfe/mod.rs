@@ -66,7 +66,7 @@ pub trait Rule: Send + Sync {
         Ok(())
     }
 
-    /// The guarantee, given the statistics of the run; by default there is no guarantee.
+    /// The guarantee, given the statistics of the run. The default is no guarantee.
     fn guarantee(
         &self,
         _state: &Self::State,

@@ -3,8 +3,8 @@
 //! **Problem.** Convex losses over any set. If the losses are λ-strongly convex, the learner can
 //! use λ.
 //!
-//! **Update.** As in SC-OFW, but each round has its own curvature λ_t: F_t(x) = Σ_{τ≤t} (⟨g_τ,
-//! x⟩ + (λ_τ/2)‖x − x_τ‖²), with one Frank-Wolfe step with line search on F_t from x_t. Here
+//! **Update.** The update is that of SC-OFW, but each round t has a curvature λ_t: F_t(x) = Σ_{τ≤t}
+//! (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²), with one Frank-Wolfe step with line search on F_t from x_t. Here
 //! λ_t = λ + μ_t and μ_1 = 0. Let p_t = F_t(x_t) − F_t(x_{t+1}) be the decrease by the step, and s
 //! the factor `eta-scale`. The choice `own` sets μ_{t+1} = 2p_t/(sD²). The choice `steady` sets
 //! μ_{t+1} = ‖g_t‖/(sD), as if the losses were strongly convex in proportion to their slope. The
@@ -54,7 +54,8 @@ choices! {
     pub enum Growth {
         /// the curvature grows with the progress of the steps
         Own = "own",
-        /// the curvature grows with the gradients' norms; no guarantee, for use as a base of hedge
+        /// the curvature grows with the gradients' norms; meant for bases of hedge, has no
+        /// guarantee
         Steady = "steady",
     }
 }
@@ -162,7 +163,7 @@ impl Rule for FreeRule {
             Growth::Own => 2.0 * gain / diameter,
             Growth::Steady => probe.gradient_norm,
         };
-        // a set that is one point needs no curvature
+        // a set with a single point needs no curvature
         state.mu = if diameter > 0.0 {
             amount / diameter / self.scale
         } else {

@@ -1,6 +1,6 @@
 //! OFW with line search: Algorithm 1 of Wan & Zhang.
 //!
-//! **Problem.** Convex losses over any set; the guarantee is for strongly convex sets.
+//! **Problem.** Convex losses over any set. The guarantee is for strongly convex sets.
 //!
 //! **Update.** With η = D/(2G(T+2)^(2/3)) and F_t(x) = η Σ_{τ≤t} ⟨g_τ, x⟩ + ‖x − x₁‖²:
 //! v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, σ_t = argmin_{σ∈\[0,1\]} ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ +

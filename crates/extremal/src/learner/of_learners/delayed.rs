@@ -5,9 +5,9 @@
 //!
 //! **Update.** The base is any learner. Each gradient that arrives is one round of the base, and
 //! the oldest gradient is the first. The decision is the base's latest decision. The wrapper
-//! receives every gradient at once and stores it for `delay` rounds, or with `random` for 0 to
-//! `delay` rounds. A gradient with delay 0 affects the next decision. Without a delay the learner
-//! equals its base.
+//! receives every gradient at once and stores it for `delay` rounds. If `random` is true, it stores
+//! it for 0 to `delay` rounds. A gradient with delay 0 affects the next decision. Without a delay
+//! the learner equals its base.
 //!
 //! Let g be the gradient of a loss f at an old decision y, and let x be the base's decision when g
 //! arrives. The base receives ∇m(x) for a function m with ∇m(y) = g that is, up to a constant, a
@@ -89,7 +89,7 @@ fields! {
 impl Described for Delayed {
     const ABOUT: About = About {
         summary: "wraps any learner for delayed gradients",
-        cost: "one round of the base per gradient that arrives; memory for the non-zeros of `delay` gradients (delay·d numbers if the base's λ exceeds the ridge term); a copy of the base's state if several gradients arrive at once",
+        cost: "one round of the base per gradient that arrives; memory for the non-zeros of `delay` gradients, or for delay·d numbers if the base's λ exceeds the ridge term; and a copy of the base's state when several gradients arrive at once",
         guarantee: "without a delay, the base's bound; with a delay, no bound with constants is proven here; the paper proves O(T^(2/3) + delay·T^(1/3)) with ofw-ls on strongly convex sets, O(T^(2/3) + delay·log T) with sc-ofw on any",
         reference: "Wan, Tu & Zhang, NeurIPS 2022",
         citations: &["WanTuZhang2022"],
@@ -268,7 +268,7 @@ impl Queue {
     /// Restores a state that the base has saved.
     fn put_back(&mut self, state: &[u8]) {
         let loaded = self.base.load(state);
-        debug_assert!(loaded.is_ok(), "the base has saved it itself");
+        debug_assert!(loaded.is_ok(), "the base has saved this state");
     }
 }
 
@@ -355,7 +355,7 @@ impl Body for Queue {
 
     fn grow(&mut self, set: SharedSet) {
         let grown = self.base.grow(set.dim());
-        debug_assert!(grown.is_ok(), "reserve has checked it");
+        debug_assert!(grown.is_ok(), "reserve has checked the dimension");
         for held in &mut self.slots {
             held.row.grow(set.dim());
         }

@@ -36,8 +36,7 @@ pub(crate) trait Method: Send + Sync {
         0
     }
 
-    /// The guarantee in this state, given the statistics of the run; by default there is no
-    /// guarantee.
+    /// The guarantee in this state, given the statistics of the run. The default is no guarantee.
     fn guarantee(&self, _state: &Self::State, _seen: &RunStatistics) -> Option<Guarantee> {
         None
     }
@@ -107,7 +106,7 @@ struct Dense<M: Method> {
     g: Vec<f64>,
 }
 
-/// Builds the learner of a method. It starts at `start`, or at the set's centre if there is none.
+/// Builds the learner of a method. Without `start`, the first decision is the set's centre.
 pub(crate) fn acting<S: Registered + Serialize, M: Method + 'static>(
     spec: &S,
     method: M,

@@ -14,8 +14,8 @@ fields! {
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
-        /// estimate an unknown T or G by doubling: the learner restarts from its current decision;
-        /// false if T and G are given
+        /// whether an unknown T or G is estimated by doubling, with restarts at the current
+        /// decision; must be false if T and G are given
         pub doubling: bool = false => Kind::Flag,
         /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,

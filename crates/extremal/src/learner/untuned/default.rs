@@ -20,9 +20,9 @@ const GRID: [f64; 4] = [0.25, 1.0, 4.0, 16.0];
 /// [`hedge`](crate::learner::of_learners::hedge). Four of its bases are
 /// [`ofw-free`](crate::learner::frank_wolfe::ofw_free) learners with different step sizes that
 /// treat the losses as strongly convex. The fifth base has a theorem: `gauge-ftrl` on curved sets,
-/// otherwise `sc-ofw` if a ridge term gives λ, and `ofw-free` if none does. A round costs five
-/// oracle calls. For linear losses without a ridge term, the default is `gauge-ftrl` on curved
-/// sets, and several step sizes of `ofw-free` on other sets.
+/// on other sets `sc-ofw` if a ridge term gives λ, and `ofw-free` without a ridge term. A round
+/// costs five oracle calls. For linear losses without a ridge term, the default is `gauge-ftrl` on
+/// curved sets, and several step sizes of `ofw-free` on other sets.
 ///
 /// In lazy and sparse storage the default is a single learner. On ℓ2 balls it is
 /// [`coin-ftrl`](crate::learner::untuned::coin_ftrl) for nonlinear losses, `sc-ofw` if there is a

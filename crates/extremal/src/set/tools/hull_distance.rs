@@ -59,7 +59,7 @@ impl Nearest {
         self.weights.clear();
         self.residual.copy_from_slice(&self.target);
         self.barred.fill(false);
-        // In theory the number of steps is finite; the limit guarantees it despite rounding.
+        // The number of steps is finite in exact arithmetic. The limit is for rounding errors.
         for _ in 0..20 + 4 * (self.barred.len() + self.rows) {
             if !self.step() {
                 break;
@@ -68,7 +68,7 @@ impl Nearest {
         scale * self.mixture_length()
     }
 
-    /// Sets a_i = (q_i, 1) with every q_i divided by the largest entry of all, and returns that
+    /// Sets a_i = (q_i, 1), where each q_i is divided by the largest entry of all q_i. Returns this
     /// entry.
     fn set_columns(&mut self, points: &[f64], x: &[f64]) -> f64 {
         let (rows, dim) = (self.rows, x.len());

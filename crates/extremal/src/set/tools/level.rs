@@ -22,7 +22,7 @@ impl Level {
     /// cost is linear in the number of entries within one cap of the level, and logarithmic in the
     /// number of all entries.
     pub fn find(order: &[f64], cap: f64, total: f64) -> Self {
-        // If the level were `base`, the shares would add up to less than the total; one cap below
+        // If the level were `base`, the shares would add up to less than the total. One cap below
         // `base` they would add up to at least the total.
         let base = order[(total.ceil() as usize - 1).min(order.len() - 1)];
         let height = |y: f64| (y - base) / cap;

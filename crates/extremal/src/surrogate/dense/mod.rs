@@ -118,7 +118,7 @@ impl Vectors {
 }
 
 impl DenseSurrogate {
-    /// Starts at `start`, or at the set's centre if there is none, with c = 0.
+    /// The surrogate with c = 0 and x = `start`, or the set's centre without `start`.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let dim = set.dim();
         let zeros = |needed: bool| Buffer::zeros(if needed { dim } else { 0 });
@@ -197,8 +197,8 @@ impl DenseSurrogate {
         probe
     }
 
-    /// Writes the vector that replaces c in this round, if there is one: 0 on a restart, or c +
-    /// origin·x₁. The stored c must not change before the commit.
+    /// Writes the vector that replaces c in this round: 0 if F restarts, or c + origin·x₁ if x₁ is
+    /// added. The stored c must not change before the commit.
     #[inline(never)]
     fn write_shifted_sum(&mut self, update: &Update<'_>) {
         let Vectors { c, base, .. } = &mut self.vectors;
@@ -211,9 +211,9 @@ impl DenseSurrogate {
         }
     }
 
-    /// Each form of the atom has its own function. Only the first and shortest one, which calls no
-    /// oracle, is inlined into the round. The results are unwrapped and wrapped again here, because
-    /// this keeps the fields of the probe in registers.
+    /// Each form of the atom has its own function. Only the first and shortest function, which
+    /// calls no oracle, is inlined into the round. The results are unwrapped and wrapped again
+    /// here, because this keeps the fields of the probe in registers.
     #[inline(always)]
     fn probe_dense(&mut self, update: &Update<'_>) -> Result<Probe> {
         if update.restart || update.origin != 0.0 || !self.vectors.base.is_empty() {
@@ -262,8 +262,8 @@ impl DenseSurrogate {
         if scan.dd < SMALLEST_SQUARE {
             self.found = LastAtom::Nothing;
         } else {
-            // v = α∇F with α = −r/‖∇F‖. In a short round the square root is the bottleneck; −r/‖∇F‖²
-            // is computed at the same time, so that one product follows.
+            // v = α∇F with α = −r/‖∇F‖. In a short round the square root is the bottleneck.
+            // −r/‖∇F‖² is computed at the same time, so that only one product follows.
             let (norm, ratio) = (scan.dd.sqrt(), -radius / scan.dd);
             let alpha = norm * ratio;
             self.found = LastAtom::Direction { alpha };

@@ -123,7 +123,7 @@ impl Span {
         }
     }
 
-    /// Adds m·x to c, and sets the new β. If w = 0, the coordinate of x along w is arbitrary; it is
+    /// Adds m·x to c, and sets the new β. If w = 0, the coordinate of x along w is arbitrary. It is
     /// set to the size of the other coordinate.
     pub fn bend(&mut self, m: f64, beta: f64) {
         let w_is_zero = self.at.gram.ww == 0.0;
@@ -147,8 +147,8 @@ impl Span {
     fn change(&self, k: f64, size: f64) -> Option<Change> {
         let ([p, q], [e, f]) = (self.at.x, self.at.c);
         let rho = -q / p;
-        // If c has no part along w (only a ridge term creates one), u alone changes and nothing
-        // cancels.
+        // If c has no part along w, only u changes and nothing cancels. Only a ridge term creates a
+        // part along w.
         let along = f + e * rho;
         let sound = e == 0.0 && f != 0.0 || along.abs() >= CANCELLED * (f.abs() + (e * rho).abs());
         let delta = k / along;
@@ -183,7 +183,7 @@ impl Span {
         if shrunk || self.at.absorbed >= 4 * self.cells.touched_len() as u64 {
             self.at.passes.products += 1;
             self.measure_basis();
-            // The remainder of a cancelled u may be too small to be squared.
+            // After cancellation, u may be too small to be squared.
             if self.at.gram.uu < REACH.powi(-2) {
                 self.write_out(0.0);
             }
@@ -253,7 +253,7 @@ impl Span {
         !(norm > SMALLEST_DIRECTION.max(NEGLIGIBLE * self.at.beta * xx.sqrt()))
     }
 
-    /// The lengths, computed from the inner products; `None` if a sum has cancelled.
+    /// The lengths, computed from the inner products. The result is `None` if a sum has cancelled.
     pub fn measure(&self) -> Option<Measured> {
         let xx = self
             .at
@@ -344,8 +344,8 @@ impl Span {
             self.at.gradient,
         );
         self.at.gradient = plus(times(keep, self.at.gradient), sigma, self.at.c);
-        // In each coordinate, the smaller one of x and ∇F = c + βx is more exact. The other one is
-        // computed from it.
+        // In each coordinate, the smaller of x and ∇F = c + βx is more exact and determines the
+        // larger.
         for i in 0..2 {
             let (c, d) = (self.at.c[i], self.at.gradient[i]);
             if c != 0.0 && d.abs() < 0.5 * c.abs() && self.at.beta > 0.0 {

@@ -68,7 +68,7 @@ impl Gram {
         a + b + c
     }
 
-    /// ⟨y, z⟩; `None` if its terms cancel to less than the share `least` of their absolute sum.
+    /// ⟨y, z⟩, or `None` if the sum is below the share `least` of its terms' absolute values.
     pub fn dot_unless_cancelled(&self, y: Coordinates, z: Coordinates, least: f64) -> Option<f64> {
         let [a, b, c] = self.terms(y, z);
         let sum = a + b + c;
@@ -259,7 +259,7 @@ impl Cells {
         self.epoch = 1;
     }
 
-    /// Adds multiples of a sparse vector to w and u. No factor may be pending; this holds after
+    /// Adds multiples of a sparse vector to w and u. No factor may be pending, as after
     /// [`Cells::clear`] and [`Cells::rewrite`].
     pub fn add(&mut self, [w, u]: Coordinates, indices: &[u32], values: &[f64]) {
         for (&i, v) in indices.iter().zip(values) {

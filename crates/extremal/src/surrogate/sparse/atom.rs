@@ -58,7 +58,7 @@ impl SparseSurrogate {
         }
         let size = self.atoms.size;
         let (value, direction) = match self.atoms.signs {
-            // the key has no sign
+            // the key is an absolute value, so that the sign of the entry is needed
             AtomSigns::Any if key >= SMALLEST_DIRECTION => match self.entry(feature) {
                 direction if direction > 0.0 => (-size, direction),
                 direction => (size, direction),

@@ -41,7 +41,7 @@ pub struct SparseSurrogate {
     set: SharedSet,
     atoms: SparseAtoms,
     order: Order,
-    /// c − offset outside the support, where x is `rest`; holes on the support.
+    /// c − offset outside the support, where x is `rest`. The vector has holes on the support.
     outside: Ranked,
     support: Support,
     rest: f64,
@@ -87,9 +87,9 @@ struct Saved {
 }
 
 impl SparseSurrogate {
-    /// Starts at `start`, or at the set's centre if there is none, with c = 0. A start with many
-    /// entries is allowed, but the cost of a round includes all of them. Returns an error unless
-    /// the set's atoms have few entries.
+    /// The surrogate with c = 0 and x = `start`, or the set's centre without `start`. A start with
+    /// many entries is allowed, but the cost of a round includes all of them. Returns an error
+    /// unless the set's atoms have few entries.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let Structure::Sparse(atoms) = set.structure() else {
             return Err(Error::Unsupported(format!(

@@ -4,8 +4,8 @@
 //!
 //! Levels lie above the entries: each number of a level is the best of [`FAN`] numbers of the level
 //! below. A change of an entry propagates to the next level only if it changes the best number of
-//! its block. A block is searched only if its best entry became worse. For 10⁶ entries there are
-//! three short levels, while a heap would move about twenty entries.
+//! its block. A block is searched only if its best entry became worse. A vector of 10⁶ entries has
+//! three short levels, but a heap would move about twenty entries.
 
 use crate::Result;
 use crate::memory::reserve;
@@ -41,7 +41,7 @@ impl Order {
 
 pub(crate) struct Ranked {
     order: Order,
-    /// The entries; NaN for a hole.
+    /// The entries. A hole is NaN.
     values: Vec<f64>,
     levels: [Vec<f64>; LEVELS],
     /// The number of levels in use.
@@ -105,7 +105,7 @@ impl Ranked {
         self.total = Wide::default();
     }
 
-    /// The i-th entry; NaN for a hole.
+    /// The i-th entry, which is NaN for a hole.
     #[inline]
     pub fn get(&self, i: usize) -> f64 {
         self.values[i]
@@ -171,7 +171,7 @@ impl Ranked {
         }
     }
 
-    /// The best key; −∞ if there are only holes.
+    /// The best key. It is −∞ if there are only holes.
     pub fn best(&self) -> f64 {
         best(&self.levels[self.height - 1], |key| key)
     }

@@ -50,7 +50,7 @@ struct Mixture {
     /// The decision of one base, with every entry.
     written: Vec<f64>,
     /// The smallest ridge term of a gradient so far. The bases receive linearised losses with this
-    /// ridge term, so a base whose theorem needs a larger λ has no theorem here.
+    /// ridge term. A theorem that needs a larger λ does not apply to them.
     least_ridge: f64,
 }
 
@@ -176,7 +176,7 @@ impl Body for Mixture {
         let dim = set.dim();
         for base in &mut self.bases {
             let grown = base.grow(dim);
-            debug_assert!(grown.is_ok(), "reserve has checked it");
+            debug_assert!(grown.is_ok(), "reserve has checked the dimension");
         }
         self.mean.grow(dim);
         self.written.resize(dim, 0.0);

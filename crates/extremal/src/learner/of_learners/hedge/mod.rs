@@ -135,8 +135,8 @@ fn no_base() -> Error {
 }
 
 /// The guarantee of the mixture from a base's theorem: its bound + 2Δ, with the assumptions that
-/// the base can't check by itself. `None` if the theorem assumes more about the losses than the
-/// ridge term.
+/// the base can't check by itself. The result is `None` if the theorem assumes more about the
+/// losses than the ridge term.
 fn guarantee(learner: &dyn Learner, regret: f64, ridge: f64) -> Option<Guarantee> {
     let own = learner.guarantee()?;
     let mut kept = Vec::new();

@@ -1,8 +1,8 @@
 //! SO-OGD: gradient descent that returns to the set with separating hyperplanes.
 //!
 //! **Problem.** Convex losses over a set K between balls of radii r and R around 0. A separation
-//! oracle is needed; here it is a subgradient of the gauge γ ([`Set::gauge_gradient`]). No linear
-//! oracle and no projection is needed.
+//! oracle is needed. This learner uses a subgradient of the gauge γ ([`Set::gauge_gradient`]). No
+//! linear oracle and no projection is needed.
 //!
 //! **Update.** Let y = x_t − η g_t, projected onto the ball of radius R. While γ(y) > 1, compute a
 //! subgradient s of γ at y and set y ← y − ((γ(y) − 1 + δ)/‖s‖²)s. This moves y onto a hyperplane
@@ -17,8 +17,8 @@
 //! √2·R·(2√(Σ‖g‖²) + Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²)) + R·Σδ_t‖g_t‖.
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
-//! with Adaptive Regret Guarantees*, COLT 2022. Each of their steps has length δr. Here the gauge
-//! gives the distance to the hyperplane, which allows longer steps.
+//! with Adaptive Regret Guarantees*, COLT 2022. Each step of Garber & Kretzu has length δr. Here
+//! the gauge gives the distance to the hyperplane, which allows longer steps.
 //!
 //! ```
 //! use extremal::{LearnerSpec, SetSpec};
@@ -145,8 +145,8 @@ impl SoOgdMethod {
     /// Moves y into the set.
     fn come_back(&mut self, y: &mut [f64], way: f64, delta: f64) -> Result<()> {
         into_ball(y, self.radius);
-        // Each step reduces the squared distance of y from every point of (1 − δ)K by at least (δr)².
-        // At first the nearest of these points is at most far·δr away.
+        // Each step reduces the squared distance of y from every point of (1 − δ)K by at least
+        // (δr)². At first the distance from y to the nearest of these points is at most far·δr.
         let far = (way.min(2.0 * self.radius) + delta * self.radius) / (delta * self.inner);
         let most = (far * far).ceil() as u32;
         let mut looks: u32 = 0;

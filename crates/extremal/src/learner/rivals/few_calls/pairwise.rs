@@ -48,7 +48,7 @@ fields! {
         pub horizon: Option<u64> = None => Kind::COUNT,
         /// a bound G on the gradients' ℓ2 norm; without it, √(Σ‖g‖²) replaces G√t
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// the losses' strong convexity λ; it replaces T and G; default: the losses are convex
+        /// the losses' strong convexity λ, which replaces T and G; default: 0
         pub lambda: Option<f64> = None => Kind::SIZE,
         /// the number of steps per round
         pub steps: u32 = 1 => Kind::Whole { low: 1, high: 1000 },
@@ -210,7 +210,7 @@ impl Method for Pairs {
         let (now, next, x, x_next) = (round.now, round.next, round.x, round.x_next);
         let (t, g, norm) = (round.t, round.g, round.norm);
         next.root = now.root.hypot(norm);
-        // D/η_t; with λ this is λtD
+        // D/η_t, or λtD if λ is given
         let scale = self.schedule.scale(t, next.root);
         let stiffness = match self.schedule {
             Schedule::Strong { .. } => scale * self.diameter,

@@ -45,7 +45,7 @@ const NAME: &str = "fast-ogd";
 fields! {
     /// Spec of `fast-ogd`.
     pub struct FastOgd {
-        /// the losses' strong convexity λ; default: the losses are convex
+        /// the losses' strong convexity λ; default: 0
         pub lambda: Option<f64> = None => Kind::SIZE,
         /// a bound G on the gradients' ℓ2 norm; without it, the step size depends on the observed
         /// gradients

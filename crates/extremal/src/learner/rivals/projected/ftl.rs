@@ -8,7 +8,7 @@
 //! SC-OFW approaches.
 //!
 //! **Guarantee.** Let α be the set's strong convexity, G the largest gradient and L = min ‖S_t‖/t.
-//! If L > 0, regret ≤ 8G²(1 + ln T)/(αL). If the sum of gradients returns to 0 there is no bound,
+//! If L > 0, regret ≤ 8G²(1 + ln T)/(αL). If the sum of gradients returns to 0, there is no bound,
 //! and the regret may be linear. With λ, regret ≤ 2(G + λD)²(1 + ln T)/λ.
 //!
 //! **Reference.** Huang, Lattimore, György & Szepesvári, JMLR 2017; the constants are those of

@@ -44,8 +44,8 @@ impl CoinBet {
         part * (stake + self.won / scale).max(0.0)
     }
 
-    /// The scale L' for a bet, given a bound on the size of the coming q: the bound if it exceeds 4L,
-    /// otherwise L.
+    /// The scale L' for a bet, given a bound on the size of the coming q: the bound if it exceeds
+    /// 4L, and L in all other cases.
     pub(crate) fn scale_for(&self, bound: f64) -> f64 {
         if bound > 4.0 * self.scale {
             bound
@@ -59,8 +59,7 @@ impl CoinBet {
         self.update_at(q, bet, high, self.scale);
     }
 
-    /// Does the same as [`CoinBet::update`] after a bet with the scale L'. A larger |q| counts as
-    /// L'.
+    /// The update after a bet with the scale L'. A larger |q| is reduced to L'.
     pub(crate) fn update_at(&mut self, q: f64, bet: f64, high: f64, scale: f64) {
         if self.scale == 0.0 {
             // no bet was made yet, so that any scale is valid

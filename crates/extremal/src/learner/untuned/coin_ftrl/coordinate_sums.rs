@@ -302,7 +302,7 @@ impl Dots {
     }
 }
 
-/// c_i += k·a_i for N distinct i. The terms are added to the partial sums from `lane` on.
+/// c_i += k·a_i for N distinct i. The terms are added to the partial sums that start at `lane`.
 #[inline(always)]
 fn step<const N: usize>(
     cells: &mut [CoordinateState],

@@ -100,8 +100,8 @@ impl MakeLearner for CoinFtrl {
         if storage == Storage::Sparse {
             return Err(not_stored(NAME, set, storage));
         }
-        // Both storages have the same layout here, but a state belongs to the storage it was saved
-        // with.
+        // Both storages have the same layout here, but a state can be loaded only in the storage in
+        // which it was saved.
         let state = State {
             stake: self.stake,
             sums: CoordinateSums::new(set.dim()),
@@ -138,7 +138,7 @@ struct State {
     spread: f64,
     /// β of Gauge-FTRL.
     beta: f64,
-    /// The bet for m, in radii.
+    /// The bet for m, in units of the radius.
     length: CoinBet,
     /// The bet for w.
     share: CoinBet,
@@ -409,8 +409,8 @@ impl Body for Coin {
         }
         // ‖c‖ is computed from the entries, because the running products lose digits by
         // cancellation. In every round an entry of c gets two rounding errors, one of itself and
-        // one of g. A product ⟨g, x⟩ has two per entry, because both parts of x lie in the ball.
-        // The norm has those of its square.
+        // one of g. A product ⟨g, x⟩ has two rounding errors per entry, because both parts of x lie
+        // in the ball. The norm of c has the rounding errors of ‖c‖².
         let norm = state.sums.summed_up().cc.sqrt();
         let products = 2.0 * rounding::of_dot(state.sums.dim());
         let rounding = self.radius

@@ -63,8 +63,7 @@ fields! {
         /// a bound G on the gradients' ℓ2 norm; without it, the regulariser grows with √(Σ‖g‖²), as
         /// in dual averaging
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// the losses' strong convexity λ, which replaces T and G; default: the losses are only
-        /// convex
+        /// the losses' strong convexity λ, which replaces T and G; default: 0
         pub lambda: Option<f64> = None => Kind::SIZE,
         /// the factor ρ by which the local oracle may exceed its radius: D over the facial
         /// distance; default: the value known for the set

@@ -67,13 +67,13 @@ fields! {
         pub horizon: Option<u64> = None => Kind::COUNT,
         /// a bound G on the gradients' ℓ2 norm; with T it sets η, with λ it sets ε
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// the losses' strong convexity λ; default: the losses are convex
+        /// the losses' strong convexity λ; default: 0
         pub lambda: Option<f64> = None => Kind::SIZE,
         /// ε/R², where √(3ε) is the largest distance of the decision from ỹ; 0.05 works well in
-        /// practice; default: 60/√T; with λ, 130(4G/(λtR))^(2/3)
+        /// practice; default: 60/√T, or 130(4G/(λtR))^(2/3) with λ
         pub tolerance: Option<f64> = None => Kind::POSITIVE,
         /// the block length K, the number of rounds with the same decision; √T/2 works well in
-        /// practice; default: 5√T; without T or with λ, √t
+        /// practice; default: 5√T, or √t without T or with λ
         pub block: Option<u64> = None => Kind::COUNT,
         /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,

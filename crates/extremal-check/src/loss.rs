@@ -38,7 +38,7 @@ fn laws<'a>() -> Vec<Law<Sample<'a>>> {
         ("no slope exceeds its bound", slope_bounds),
         ("far away nothing is NaN, and every slope is finite", far),
         (
-            "a loss that states to be nonnegative, linear or a square is so",
+            "a loss that declares itself nonnegative, linear or a square is so",
             claims,
         ),
         (

@@ -111,7 +111,10 @@ fn gauge(sample: &Sample<'_>) -> Verdict {
     };
     ensure!(zero == 0.0, "the gauge of 0 is {zero}");
     let gauge = |x: &[f64]| set.gauge(x).unwrap_or(f64::NAN);
-    let told = sample.answers.iter().filter(|a| a.kind == "of extreme points");
+    let told = sample
+        .answers
+        .iter()
+        .filter(|a| a.kind == "of extreme points");
     for answer in told {
         let here = gauge(&answer.atom);
         ensure!(

@@ -320,7 +320,7 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
         (value, slope)
     }
 
-    /// The average curvature. The curvature in any direction is at most the rank times larger.
+    /// The average curvature. The curvature in any direction is at most the rank times the average.
     fn smoothness(&self, mu: f64) -> f64 {
         let rank = self.rounds().min(self.dim).max(1) as f64;
         self.curvature(mu, self.trace / rank)

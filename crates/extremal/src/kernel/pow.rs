@@ -184,7 +184,7 @@ pub fn power_sum(a: &[f64], scale: f64, exponent: Exponent) -> f64 {
         Exponent::Half => 0.5,
         Exponent::Other(e) => e,
     };
-    // In blocks that stay in the cache: powers first, then their sum.
+    // Computes the powers of a block, which stays in the cache, and then their sum.
     let mut powers = [0.0; BLOCK];
     let ones = [1.0; BLOCK];
     let mut sum = 0.0;

@@ -198,7 +198,9 @@ where
         }
         // The hardware prefetches short rows by itself, and long rows would evict the vectors.
         let next_row = match read.last() {
-            Some(row) if B::PREFETCHES_NEXT_ROW && (256..=65_536).contains(&n) => row.wrapping_add(n),
+            Some(row) if B::PREFETCHES_NEXT_ROW && (256..=65_536).contains(&n) => {
+                row.wrapping_add(n)
+            }
             _ => std::ptr::null(),
         };
         let mut i = 0;

@@ -1,7 +1,7 @@
 //! The oracle as learners, meters and the solver use it: calls are counted and answers are checked.
 //! The library's own oracles are not checked at run time, because its tests cover them. A user's
-//! oracle is checked at every call. If it maximised, or returned points outside the set, every
-//! certificate would be false.
+//! oracle is checked at every call. If this oracle maximised, or returned points outside the set,
+//! every certificate would be false.
 
 use super::{Answers, Atom, Geometry, Minimum, Oracle, Set, centre_of, check_direction};
 use crate::{Error, Result, kernel};
@@ -77,7 +77,7 @@ impl CheckedOracle {
         )))
     }
 
-    /// How far ⟨direction, v⟩ may lie above the minimum.
+    /// The largest amount by which ⟨direction, v⟩ may exceed the minimum.
     fn allowance(&self, direction: &[f64]) -> f64 {
         let room = TOLERANCE * self.geometry.diameter + ROUNDING * self.geometry.norm_bound;
         // sums of products that underflow are off by less than the smallest normal number

@@ -1,7 +1,7 @@
 //! The group ball {‖(‖x_g‖_s)_g‖_p ≤ r}, whose atoms select whole groups of coordinates. With s = 2
 //! and p = 1 it is the ball of the group lasso, and an atom has one group.
 //!
-//! For 1 < s, p ≤ 2 it is strongly convex in its own norm, with the constant K/r where 
+//! For 1 < s, p ≤ 2 it is strongly convex in its own norm, with the constant K/r where
 //! K = min(s, p) − 1. The proof uses the p-inequality (E N(x ± y)^p)^(2/p) ≥ N(x)² + K·N(y)² of a norm N, with
 //! a random sign. The ℓs norm satisfies the s-inequality with s − 1 (Ball, Carlen & Lieb 1994). The
 //! p-inequality follows: for p ≥ s because means increase with their exponent, and for p < s, with

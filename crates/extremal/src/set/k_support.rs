@@ -183,7 +183,7 @@ impl Oracle for KSupportOracle {
 
 struct KSupportProjection {
     ball: KSupportBall,
-    /// The absolute values of the point's entries in units of the radius, in falling order.
+    /// The absolute values of the point's entries in units of the radius, in decreasing order.
     sizes: Vec<f64>,
     /// The i-th entry is the sum of the squares of the i largest `sizes`.
     squares: Vec<f64>,

@@ -57,7 +57,7 @@ impl MakeSet for Permutahedron {
 /// ```
 #[derive(Debug)]
 pub struct PermutahedronSet {
-    /// The weights in falling order.
+    /// The weights in decreasing order.
     weights: Arc<[f64]>,
     mean: f64,
     geometry: Geometry,

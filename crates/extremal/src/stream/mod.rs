@@ -83,8 +83,8 @@ pub trait Stream: Send {
         0.0
     }
 
-    /// Whether rounds may depend on decisions. If false, the rounds can be replayed without a learner,
-    /// and theorems about losses that are fixed before the run apply.
+    /// Whether rounds may depend on decisions. If not, the rounds can be replayed without a
+    /// learner, and theorems about losses that are fixed before the run apply.
     fn is_adaptive(&self) -> bool {
         true
     }

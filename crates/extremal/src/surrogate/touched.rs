@@ -111,7 +111,7 @@ impl<T: Copy + Default> Touched<T> {
         saved
     }
 
-    /// A vector of `len` items that contains the saved ones.
+    /// A vector of `len` items that contains the saved items.
     pub fn restore(saved: &[(u32, T)], len: usize) -> Result<Self> {
         let mut restored = Self::new(len);
         for &(i, item) in saved {

@@ -27,8 +27,8 @@ pub fn gauge_ftrl_uniform(
     Guarantee::new("Gauge-FTRL, fixed β", 1.0 / q, bound).assuming([Gradient(gradient)])
 }
 
-/// Gauge-FTRL with the last β of the run: regret ≤ 2β. 2β grows like T^`exponent`, and `gradient`
-/// is G if the proof needs a bound on the gradients.
+/// Gauge-FTRL with the last β of the run: regret ≤ 2β, which grows like T^`exponent`. `gradient` is
+/// G if the proof needs a bound on the gradients.
 pub fn gauge_ftrl_online(beta: f64, exponent: f64, gradient: Option<f64>) -> Guarantee {
     Guarantee::of_run("Gauge-FTRL, 2β", exponent, 2.0 * beta).assuming(gradient.map(Gradient))
 }

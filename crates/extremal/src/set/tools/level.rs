@@ -18,7 +18,7 @@ pub(crate) struct Level {
 }
 
 impl Level {
-    /// Finds the level for entries in falling order, with 0 < total ≤ the number of entries. The
+    /// Finds the level for entries in decreasing order, with 0 < total ≤ the number of entries. The
     /// cost is linear in the number of entries within one cap of the level, and logarithmic in the
     /// number of all entries.
     pub fn find(order: &[f64], cap: f64, total: f64) -> Self {

@@ -20,7 +20,7 @@ impl Top {
     /// most k keys, all are returned.
     pub fn largest(&mut self, keys: impl Iterator<Item = f64>, k: usize) -> &[(f64, u32)] {
         let limit = limit(k);
-        // k keys are at least as large as this one, and precede it
+        // at least k of the earlier keys are not below `bar`
         let mut bar = f64::NEG_INFINITY;
         self.start();
         for (i, key) in keys.enumerate() {

@@ -41,7 +41,7 @@ impl CoordinateState {
             self.top
         };
         let (c, square) = (self.c + g, self.square + g * g);
-        // 0/MIN_POSITIVE if all entries were 0
+        // this is 0/MIN_POSITIVE if all entries were 0
         let y = (0.0 - c) / (square + top * top).max(f64::MIN_POSITIVE).sqrt();
         Self { y, c, square, top }
     }

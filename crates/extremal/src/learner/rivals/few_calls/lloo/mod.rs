@@ -65,8 +65,8 @@ fields! {
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the losses' strong convexity λ, which replaces T and G; default: 0
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// the factor ρ by which the local oracle may exceed its radius: D over the facial
-        /// distance; default: the value known for the set
+        /// the factor ρ by which the local oracle may exceed its radius, which is D divided by the
+        /// facial distance; default: the value known for the set
         pub rho: Option<f64> = None => Kind::between(1.0, 1e50),
         /// factor on the theorem's step size 1/w; not allowed with λ
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,

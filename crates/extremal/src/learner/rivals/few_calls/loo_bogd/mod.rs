@@ -24,9 +24,9 @@
 //! Σ‖S + λK(ỹ − x)‖²/(2λt) + Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²), plus D‖S‖ for such a block.
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
-//! with Adaptive Regret Guarantees*, COLT 2022. Their learner waits one block before it moves, and
-//! with λ it uses gradients at ỹ. This learner instead uses the gradients at ỹ of the losses'
-//! quadratic lower bounds.
+//! with Adaptive Regret Guarantees*, COLT 2022. Their learner has a delay of one block, and with λ
+//! it uses gradients at ỹ. This learner instead uses the gradients at ỹ of the losses' quadratic
+//! lower bounds.
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};

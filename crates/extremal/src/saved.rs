@@ -69,8 +69,7 @@ pub(crate) fn check_settings(saved: &str, here: &str) -> Result<()> {
     Err(mismatch(format!("it belongs to {saved}, not to {here}")))
 }
 
-/// Returns an error unless `fits`, which tells whether a state's parts have the right lengths and
-/// indices.
+/// Returns an error unless `fits`: a state's parts have the right lengths and indices.
 pub(crate) fn check_shape(fits: bool) -> Result<()> {
     if fits {
         return Ok(());

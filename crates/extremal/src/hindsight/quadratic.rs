@@ -171,11 +171,10 @@ impl Total for QuadraticSum {
         }
     }
 
-    /// f(u) ≥ f(x) + ⟨Gx − b, u − x⟩ + (σ/2)‖u − x‖². Since |Σwa_i·a_j| ≤ Σw|a_i·a_j| ≤
-    /// √(G_ii·G_jj), the absolute values of the terms of f(u) sum to at most (Σ|u_i|√G_ii + √c)².
-    /// The terms of ⟨gradient, u − x⟩ have the same bound. A product with a weight of 1 is exact,
-    /// and any other product has two rounding errors. The errors of the wide sums are of order
-    /// T²·UNIT².
+    /// f(u) ≥ f(x) + ⟨Gx − b, u − x⟩ + (σ/2)‖u − x‖². Since |Σwa_i·a_j| ≤ Σw|a_i·a_j|
+    /// ≤ √(G_ii·G_jj), the absolute values of the terms of f(u) sum to at most (Σ|u_i|√G_ii + √c)².
+    /// The terms of ⟨gradient, u − x⟩ have the same bound. A product has two rounding errors, or
+    /// none if the weight is 1. The wide sums have errors of order T²·UNIT².
     fn minorant(&self, _mu: f64, x: &[f64], reach: f64, gradient: &mut [f64]) -> Minorant {
         let (dim, length) = (self.dim, kernel::norm(x));
         let (mut bend, mut slope) = (Wide::default(), Wide::default());

@@ -59,8 +59,7 @@ impl Deref for Buffer {
 
     #[inline]
     fn deref(&self) -> &[f64] {
-        // SAFETY: a block is eight numbers without padding, and the blocks have `len` numbers or
-        // more.
+        // SAFETY: a block is eight numbers without padding, and the blocks hold at least `len`.
         unsafe { std::slice::from_raw_parts(self.blocks.as_ptr().cast(), self.len) }
     }
 }

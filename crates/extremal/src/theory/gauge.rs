@@ -36,8 +36,7 @@ pub fn gauge_ftrl_online(beta: f64, exponent: f64, gradient: Option<f64>) -> Gua
 /// Coin betting with a number in [0, 1] against the linear losses q_t: the regret against the
 /// number 1 is at most (1 + ε)L + √(S ln(1 + S/K²)) with S = L(A + L) and K = εL₁√(L₁/(A + L)).
 /// Here L is the largest |q_t|, L₁ the first |q_t| > 0, A = Σ|q_t| and ε the stake. Since A ≤ LT,
-/// the bound is of order L√(T ln(T·L/L₁)). With a tiny L₁ such as 1e-90, the bound is several times
-/// larger.
+/// the bound is of order L√(T ln(T·L/L₁)). A tiny L₁ such as 1e-90 makes it several times larger.
 ///
 /// Proof. With θ = −Σq_t, the bettor has at least K·exp(θ²/(2S)) after starting with εL (see
 /// `learner/untuned/coin_ftrl/coin_bet.rs`, after Orabona & Tommasi, NeurIPS 2017). Its regret is

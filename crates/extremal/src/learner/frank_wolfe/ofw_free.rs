@@ -54,8 +54,8 @@ choices! {
     pub enum Growth {
         /// the curvature grows with the progress of the steps
         Own = "own",
-        /// the curvature grows with the gradients' norms; meant for bases of hedge, has no
-        /// guarantee
+        /// the curvature grows with the gradients' norms; this choice has no guarantee and is meant
+        /// for bases of hedge
         Steady = "steady",
     }
 }

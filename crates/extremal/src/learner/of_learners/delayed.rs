@@ -21,8 +21,8 @@
 //! A base for λ-strongly convex losses adds ⟨∇m(x), ·⟩ + (λ/2)‖· − x‖² to its surrogate. Up to a
 //! constant this is m, which is exactly ⟨g, ·⟩ + (λ/2)‖· − y‖², as in the paper for `sc-ofw`.
 //!
-//! You need no wrapper if your feedback itself is late. Read the decision whenever you need it, and
-//! call `observe` with ∇m(x) when a gradient arrives.
+//! You need no wrapper if your feedback itself is late. Call `observe` with ∇m(x) when a gradient
+//! arrives.
 //!
 //! **Guarantee.** Without a delay, the base's guarantee holds. With a delay, no bound with
 //! constants is proven here. The orders for delays of d rounds are: O(T^(2/3) + d·T^(1/3)) on

@@ -285,9 +285,7 @@ impl Header {
         match (&self.set, set) {
             (Some(identity), Some(set)) => identity.check(&**set),
             (None, None) => Ok(()),
-            _ => Err(mismatch(
-                "only one of the state and this learner has a set".into(),
-            )),
+            _ => Err(mismatch("the state or the learner has no set".into())),
         }
     }
 }

@@ -457,7 +457,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         }
     }
 
-    /// A total loss minus [`Objective::least_total`]. No regret is larger.
+    /// A total loss minus [`Objective::least_total`]. It is an upper bound on the regret.
     pub fn above_least(&self, total: f64) -> f64 {
         total - self.least_total()
     }

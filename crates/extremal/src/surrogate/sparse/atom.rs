@@ -91,8 +91,8 @@ impl SparseSurrogate {
             && self.outside.is_all(|c| is_zero(outside.direction(c)))
     }
 
-    /// Selects the largest |∇F_i| inside and outside the support. Entries outside are removed one
-    /// by one while they can be selected, and then restored.
+    /// Selects the largest |∇F_i| inside and outside the support. The selected entries outside are
+    /// removed one by one, and restored at the end.
     fn choose_several(&mut self) -> bool {
         let Self {
             top,

@@ -448,7 +448,8 @@ pub struct SparseAtoms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtomSigns {
-    /// At the largest |direction|: −size where the direction is positive, +size elsewhere.
+    /// At the largest |direction|, the entries are ±size, with the sign opposite to the
+    /// direction's.
     Any,
     /// One entry +size, at the smallest entry of the direction.
     Positive,

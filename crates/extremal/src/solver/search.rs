@@ -287,8 +287,8 @@ impl Search {
         }
     }
 
-    /// Raises the floor with the gradient at x, which need not be feasible. Stores the oracle's answer
-    /// in `atom`. Returns the gap of the smoothed function.
+    /// Increases the floor with the gradient at a point x that need not be feasible. Stores the
+    /// oracle's answer in `atom`. Returns the gap of the smoothed function.
     pub fn bound(
         &mut self,
         task: &Task<'_>,

@@ -12,9 +12,10 @@
 //! one, which is below 2·max‖g_t‖. Each guess is used for at most n rounds. The regrets sum to at most
 //! 2B(n) with the last Ĝ for G, and hence to less than 4B(n).
 //!
-//! **Both unknown.** The learner restarts for T as above. If a gradient exceeds the guess in between,
-//! the learner restarts for 2^m rounds again. The guesses between two restarts for T are distinct and
-//! sum to at most 2Ĝ. The regret is at most twice Σ_{m ≤ log₂T} B(2^m), with Ĝ for G.
+//! **Both unknown.** The learner restarts for T as above. If a gradient exceeds the guess before
+//! the next such restart, the learner restarts with the same horizon 2^m. The guesses between two
+//! restarts for T are distinct and sum to at most 2Ĝ. The regret is at most twice Σ_{m ≤ log₂T}
+//! B(2^m), with Ĝ for G.
 
 use super::{Assumption, Guarantee};
 

@@ -190,7 +190,7 @@ impl GaugeRule {
         }
     }
 
-    /// a^(q−1): a itself on curved sets.
+    /// a^(q−1), which is a on curved sets.
     fn power(&self, a: f64) -> f64 {
         if self.q == 2.0 {
             a

@@ -94,7 +94,7 @@ impl MakeLearner for SoOgd {
     }
 }
 
-/// The radius r of a ball around 0 that lies in the set, from a ball around the centre.
+/// The radius r of a ball around 0 in the set, computed from a ball around the centre.
 fn inner_radius(set: &dyn Set) -> Result<f64> {
     let around = set.geometry().inner_radius.unwrap_or(0.0);
     let inner = around - kernel::norm(&centre_of(set));

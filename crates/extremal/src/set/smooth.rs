@@ -26,10 +26,10 @@ const PRECISION: f64 = 1e-3;
 /// point u of the set.
 ///
 /// The segment from x to x + v leaves the set at a boundary point. The end x + v is first projected
-/// onto the tangent plane at this point, which increases its distance to no u. It then moves along
-/// the normal into the set. This last move has at most the length a with a = (μ/2)(‖v‖² + a²),
-/// which is at most 0.54·μ‖v‖². The remainder of μ‖v‖² covers the error of the bisection that finds
-/// boundary points.
+/// onto the tangent plane at this point, which does not increase its distance to any u. It then
+/// moves along the normal into the set. This last move has at most the length a with a = (μ/2)(‖v‖²
+/// + a²), which is at most 0.54·μ‖v‖². The remainder of μ‖v‖² covers the error of the bisection
+/// that finds boundary points.
 ///
 /// ```
 /// use extremal::set::{FastProjection, SetSpec};
@@ -156,7 +156,7 @@ impl FastProjection {
         if self.enters_at(0.0) {
             return;
         }
-        // μ‖way‖² is long enough, except for steps that are smaller than rounding
+        // μ‖way‖² is long enough, except for steps that are smaller than rounding errors
         let (mut low, mut high) = (0.0, (self.mu * along * along).max(1e-18 / self.mu));
         while !self.enters_at(-high) {
             low = high;

@@ -345,7 +345,7 @@ impl Search {
     }
 
     /// The gap that rounding alone can cause: the change of the gradient when x changes in its last
-    /// digit. If ‖x‖ is tiny, the rounding error of the set's size replaces it.
+    /// digit. For a tiny x, the last digit of the set's size replaces ‖x‖.
     fn grain(&self, task: &Task<'_>) -> f64 {
         let least = f64::EPSILON * self.geometry.norm_bound;
         let curvature = task.total.smoothness_bound(task.mu);

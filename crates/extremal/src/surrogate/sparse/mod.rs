@@ -9,7 +9,7 @@
 //! number to every entry: m·rest, and the rest of x₁. One number `offset` stores their sum.
 //!
 //! A probe writes c' over c outside the support and records the old entries. It restores them if
-//! the round fails. Nothing is scaled lazily, and the only running sum does not drift ([`Wide`]).
+//! the round fails. No factor is applied lazily, and the only running sum has no drift ([`Wide`]).
 //! Given equal steps, decisions on balls therefore have the same bits as in dense storage.
 //!
 //! A feature leaves the support when its entry returns to `rest`: after σ = 1, or when the

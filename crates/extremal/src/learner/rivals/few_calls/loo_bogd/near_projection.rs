@@ -26,7 +26,7 @@ pub(crate) struct NearProjection {
 }
 
 impl NearProjection {
-    /// The approximate projection onto this set, with a ball around the set's centre.
+    /// The approximate projection onto this set. It uses a ball around the set's centre.
     pub fn new(set: &dyn Set) -> Self {
         let (centre, radius) = ball_around(set);
         Self {

@@ -139,7 +139,7 @@ impl<'a> Sample<'a> {
             let (expected, t) = (&self.played[start + k], start + k + 1);
             ensure!(
                 round == expected,
-                "round {t}{about}: {} with {:?}; it should be {} with {:?}",
+                "round {t}{about}: the decision is {} with {:?}; it should be {} with {:?}",
                 show(&round.x),
                 round.record,
                 show(&expected.x),

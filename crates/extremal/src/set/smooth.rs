@@ -27,8 +27,8 @@ const PRECISION: f64 = 1e-3;
 ///
 /// The segment from x to x + v leaves the set at a boundary point. The end x + v is first projected
 /// onto the tangent plane at this point, which does not increase its distance to any u. It then
-/// moves along the normal into the set. This last move has at most the length a with a = (μ/2)(‖v‖²
-/// + a²), which is at most 0.54·μ‖v‖². The remainder of μ‖v‖² covers the error of the bisection
+/// moves along the normal into the set. This last move has at most the length a with a = (μ/2)(‖v‖² +
+/// a²), which is at most 0.54·μ‖v‖². The remainder of μ‖v‖² covers the error of the bisection
 /// that finds boundary points.
 ///
 /// ```

@@ -1,6 +1,6 @@
 //! The stored surrogate (x, c) and the Frank-Wolfe step. Every Frank-Wolfe learner of this library
-//! minimises an isotropic quadratic F(x) = ⟨c, x⟩ + (β/2)‖x‖² + const over the set. Hence ∇F(x) = c
-//! + βx, and the exact line search has a closed form. The surrogate (x, c) has several storages
+//! minimises an isotropic quadratic F(x) = ⟨c, x⟩ + (β/2)‖x‖² + const over the set. Hence ∇F(x) = c +
+//! βx, and the exact line search has a closed form. The surrogate (x, c) has several storages
 //! with different costs. A learner only defines how c and β change and how large a step is, and it
 //! runs on all storages.
 //!

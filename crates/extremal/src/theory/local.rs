@@ -1,13 +1,13 @@
 //! Local linear optimisation, and blocked gradient descent near the set.
 //!
-//! **LLOO, with its three regularisers.** Let x*_{t+1} minimise F_t(x) = ⟨S_t, x⟩ + w_t‖x − x₁‖², where
-//! S_t is the sum of the gradients. One step per round keeps the learner close to x*_{t+1}. Let
-//! h_t = F_{t−1}(x_t) − F_{t−1}(x*_t), so that ‖x_t − x*_t‖² ≤ h_t/w_{t−1}. Let G̃ bound the norm of the
-//! gradient of F_t − F_{t−1}. Then ‖x*_{t+1} − x*_t‖ ≤ G̃/(2w_t), and q = ‖x_t − x*_{t+1}‖ is at most
-//! r = √(h_t/w_{t−1}) + G̃/(2w_t). For any bound r on q, the local oracle returns a point p that is as
-//! good as x*_{t+1} and at most ρr away. With the step α = 1/(2ρ²), or any better one,
-//! h_{t+1} ≤ (1 − α)(h_t + G̃r) + αw_t r²/2. If h_t ≤ (kG̃)²/w_{t−1} and w_t ≤ (1 + b)w_{t−1}, then
-//! h_{t+1} ≤ (kG̃)²/w_t holds whenever
+//! **LLOO, with its three regularisers.** Let x*_{t+1} minimise F_t(x) = ⟨S_t, x⟩ + w_t‖x − x₁‖²,
+//! where S_t is the sum of the gradients. One step per round keeps the learner close to x*_{t+1}.
+//! Let h_t = F_{t−1}(x_t) − F_{t−1}(x*_t), so that ‖x_t − x*_t‖² ≤ h_t/w_{t−1}. Let G̃ bound the
+//! norm of the gradient of F_t − F_{t−1}. Then ‖x*_{t+1} − x*_t‖ ≤ G̃/(2w_t), and q = ‖x_t
+//! − x*_{t+1}‖ is at most r = √(h_t/w_{t−1}) + G̃/(2w_t). For any bound r on q, the local oracle
+//! returns a point p that is as good as x*_{t+1} and at most ρr away. With the step α = 1/(2ρ²), or
+//! with a better step, h_{t+1} ≤ (1 − α)(h_t + G̃r) + αw_t r²/2. If h_t ≤ (kG̃)²/w_{t−1} and w_t
+//! ≤ (1 + b)w_{t−1}, then h_{t+1} ≤ (kG̃)²/w_t holds whenever
 //!
 //! k²(α/2 − b − αb²/2) ≥ k(1 + b)(1 − α/2) + 1/2 − 3α/8.
 //!

@@ -5,9 +5,9 @@
 //! 2, where h^q is smooth.
 //!
 //! **Update.** Let S be the sum of the gradients, v = argmin_{x∈K} ⟨S, x⟩ and h = −⟨S, v⟩, with the
-//! set's centre at 0. Then x_t = (h/√(h² + β_t²))·v. There are three choices of β. It may be fixed,
-//! or it may be √(L(G² + Σ‖g‖²)). By default it is self-balancing: β_1 = 0 and β_{t+1} = β_t
-//! + min((L/2)‖g_t‖²/√(h² + β_t²), w(g_t)), where w is the width of the set. For p > 2 the formulas
+//! set's centre at 0. Then x_t = (h/√(h² + β_t²))·v. There are three choices of β. It is fixed, or
+//! √(L(G² + Σ‖g‖²)), or self-balancing (the default): β_1 = 0 and β_{t+1} = β_t +
+//! min((L/2)‖g_t‖²/√(h² + β_t²), w(g_t)), where w is the width of the set. For p > 2 the formulas
 //! have q-th powers in place of squares.
 //!
 //! **Guarantee.** Regret ≤ β_T + (L/2)Σ‖g_t‖²/√(h_{t−1}² + β_t²). This is G√(2LT) with β fixed at

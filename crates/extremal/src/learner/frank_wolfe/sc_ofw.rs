@@ -3,8 +3,8 @@
 //! **Problem.** λ-strongly convex losses over any set. Neither T nor G is needed.
 //!
 //! **Update.** With F_t(x) = Σ_{τ≤t} (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t),
-//! x⟩, σ_t = argmin_{σ∈\[0,1\]} ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + (σ²λt/2)‖v_t − x_t‖², and x_{t+1} = x_t
-//! + σ_t(v_t − x_t). With `warm` = T₀, the term (λT₀/2)‖x − x₁‖² is added to F_t (Kretzu & Garber).
+//! x⟩, σ_t = argmin_{σ∈\[0,1\]} ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + (σ²λt/2)‖v_t − x_t‖², and x_{t+1} = x_t +
+//! σ_t(v_t − x_t). With `warm` = T₀, the term (λT₀/2)‖x − x₁‖² is added to F_t (Kretzu & Garber).
 //! The bounds below are for T₀ = 0.
 //!
 //! **Cost.** In lazy storage a round costs O(non-zeros) if λ is the losses' ridge term, because c

@@ -194,7 +194,7 @@ impl Cells {
         apart.unwrap_or((y[0] * bw + y[1] * bu) / delta)
     }
 
-    /// Starts to record changes, so that [`Cells::undo`] can revert them, or stops recording.
+    /// If `notes` is true, starts to record changes for [`Cells::undo`]. If not, stops recording.
     pub fn note(&mut self, notes: bool) {
         self.noted.clear();
         self.notes = notes;

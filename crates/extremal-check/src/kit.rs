@@ -16,7 +16,7 @@ pub fn soak() -> bool {
     std::env::var("EXTREMAL_SOAK").is_ok_and(|v| v == "1")
 }
 
-/// The number of rounds: `long` in a soak test, otherwise `short`.
+/// The number of rounds: `long` in a soak test, and `short` in other tests.
 pub fn rounds(short: u64, long: u64) -> u64 {
     if soak() { long } else { short }
 }

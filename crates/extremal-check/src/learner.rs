@@ -13,10 +13,10 @@ use crate::kit::{bits, centre, distance, dot, hard_directions, norm, rng, unifor
 use crate::report::{Broken, Failures, Law, Verdict, ensure, run, show};
 use crate::script::{self, Given, record_text};
 
-/// The length of the runs of [`LearnerCheck::run`].
+/// The number of rounds in a run of [`LearnerCheck::run`], and how often the state is saved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LearnerCheck {
-    /// The number of rounds of a run; 40 by default.
+    /// The number of rounds of a run. The default is 40.
     pub rounds: usize,
     /// The number of rounds between two tests of saving and loading. The default is 1, which tests
     /// every round.
@@ -90,7 +90,7 @@ struct Sample<'a> {
     set: &'a SharedSet,
     build: &'a Build<'a>,
     script: Vec<Given>,
-    /// The run that other runs are compared with, and its last state.
+    /// The rounds with which the rounds of other runs are compared.
     played: Vec<Played>,
     last: Vec<u8>,
 }
@@ -139,7 +139,7 @@ impl<'a> Sample<'a> {
             let (expected, t) = (&self.played[start + k], start + k + 1);
             ensure!(
                 round == expected,
-                "round {t}{about}: {} with {:?}; it should be {} with {:?}",
+                "round {t}{about}: the decision is {} with {:?}; it should be {} with {:?}",
                 show(&round.x),
                 round.record,
                 show(&expected.x),
@@ -174,8 +174,8 @@ fn play(learner: &mut dyn Learner, script: &[Given]) -> Verdict<Vec<Played>> {
     rounds.collect()
 }
 
-/// Checks the violation of every decision. If the set has no violation, the oracle is used: in no
-/// direction may the decision be below the oracle's minimum.
+/// Checks the violation of every decision. For a set without a violation, the oracle is used: the
+/// decision must not be below the oracle's minimum in any direction.
 fn feasible(sample: &Sample<'_>) -> Verdict {
     let set = &**sample.set;
     let (mut oracle, mut atom) = (set.oracle(), Atom::new());
@@ -222,21 +222,21 @@ fn one_decision(sample: &Sample<'_>) -> Verdict {
             };
             ensure!(
                 bits(&x) == bits(&y),
-                "round {t}: {} and then, by {what}, {}",
+                "round {t}: the decision is {}, but {what} then returns {}",
                 show(&x),
                 show(&y)
             );
         }
         ensure!(
             shown.save()? == before,
-            "round {t}: to decide twice changes the state"
+            "round {t}: a second call of decide changes the state"
         );
         shown.observe(&given.gradient())?;
-        // who does not ask for the decision plays the same
+        // a learner whose `decide` is not called must play the same decisions
         let record = silent.observe(&given.gradient())?;
         sample.compare(k, &[Played { x, record }], ", without a call of decide")?;
     }
-    sample.compare_last(&*shown, ", decided twice")?;
+    sample.compare_last(&*shown, ", after two calls of decide in each round")?;
     sample.compare_last(&*silent, ", without a call of decide")
 }
 
@@ -257,7 +257,7 @@ fn records(sample: &Sample<'_>) -> Verdict {
             "round {t}: {record:?}, rounds() is {}",
             learner.rounds()
         );
-        // where a ridge part cancels the row's, half of the digits of ‖x‖² go with it
+        // if the gradient's ridge part cancels its row, ‖x‖² loses half of its digits
         ensure!(
             (record.gradient_norm - length).abs() <= 1e-9 * length + 1e-6 * reach
                 && near(
@@ -277,11 +277,11 @@ fn records(sample: &Sample<'_>) -> Verdict {
         calls += u64::from(record.oracle_calls);
         largest = largest.max(record.gradient_norm);
         let seen = learner.seen();
-        // a learner made of learners has seen the gradients at their decisions too
+        // a learner made of learners also counts the gradients at their decisions
         ensure!(
             (seen.rounds, seen.oracle_calls) == (t, calls) && seen.largest_gradient >= largest,
-            "round {t}: {seen:?}; the records add up to {calls} oracle calls and a gradient of \
-             {largest}"
+            "round {t}: {seen:?}; the records have {calls} oracle calls in total and gradients of norm \
+             up to {largest}"
         );
     }
     Ok(())
@@ -290,14 +290,14 @@ fn records(sample: &Sample<'_>) -> Verdict {
 fn same_bits(sample: &Sample<'_>) -> Verdict {
     let mut again = sample.learner()?;
     let played = play(&mut *again, &sample.script)?;
-    sample.compare(0, &played, ", played again")?;
-    sample.compare_last(&*again, ", played again")
+    sample.compare(0, &played, ", in a second run")?;
+    sample.compare_last(&*again, ", in a second run")
 }
 
 fn resume(sample: &Sample<'_>) -> Verdict {
     let script = &sample.script;
     let mut first = sample.learner()?;
-    // loaded into a fresh learner, and into one that has been elsewhere
+    // The state is loaded into a new learner, and into a learner that has played other rounds.
     let mut used = sample.learner()?;
     for cut in 0..script.len() {
         if cut % sample.check.every == 0 {
@@ -311,14 +311,14 @@ fn resume(sample: &Sample<'_>) -> Verdict {
                     second.load(&saved)?;
                     ensure!(
                         second.save()? == saved,
-                        "loaded after {cut} rounds, it saves other bytes"
+                        "the state after {cut} rounds is loaded, and then saved as other bytes"
                     );
                     ensure!(
                         second.rounds() == cut as u64
                             && second.seen() == first.seen()
                             && second.certificate() == first.certificate()
                             && second.guarantee() == first.guarantee(),
-                        "after {cut} rounds, what was seen, certified or guaranteed is not loaded"
+                        "the state after {cut} rounds is loaded, but seen(), certificate() or guarantee() differs"
                     );
                     let rest = play(&mut **second, &script[cut..])?;
                     sample.compare(cut, &rest, &about)?;
@@ -339,18 +339,18 @@ fn plans(sample: &Sample<'_>) -> Verdict {
         let x = written(learner.decide()?);
         let before = learner.save()?;
         learner.plan(&other.gradient())?;
-        // lazy storage writes the same point down in another basis
+        // lazy storage may store the same point in another basis
         let planned = written(learner.decision());
         ensure!(
             distance(&planned, &x) <= 1e-12 * norm(&x),
-            "round {t}: to plan changes the decision from {} to {}",
+            "round {t}: plan changes the decision from {} to {}",
             show(&x),
             show(&planned)
         );
         learner.discard();
         ensure!(
             learner.save()? == before,
-            "round {t}: planned and discarded, it saves other bytes"
+            "round {t}: a plan that is discarded changes the saved state"
         );
         let record = learner.plan(&given.gradient())?;
         learner.commit();
@@ -458,7 +458,7 @@ fn bad_gradients(sample: &Sample<'_>) -> Verdict {
             let outcome = learner.observe(&entries);
             ensure!(
                 outcome.is_err() && learner.save()? == before,
-                "round {t}: a matrix entry outside is accepted, or changes the state"
+                "round {t}: a gradient with an entry outside the matrix is accepted, or changes the state"
             );
         }
         let record = learner.observe(&given.gradient())?;
@@ -480,7 +480,7 @@ fn bad_bytes(sample: &Sample<'_>) -> Verdict {
     for length in (0..own.len()).step_by(1 + own.len() / 50) {
         refuse(&format!("its state cut to {length} bytes"), &own[..length])?;
     }
-    refuse("its state and one byte more", &[own, &[0][..]].concat())?;
+    refuse("its state with one more byte", &[own, &[0][..]].concat())?;
     let mut r = rng(4);
     for length in [1, 10, own.len(), 10_000] {
         let noise: Vec<u8> = (0..length)
@@ -493,7 +493,7 @@ fn bad_bytes(sample: &Sample<'_>) -> Verdict {
         let at = (uniform(&mut r) * own.len() as f64) as usize;
         changed[at] ^= 1 << (uniform(&mut r) * 8.0) as u32;
         refuse(
-            &format!("its state with a bit of byte {at} turned"),
+            &format!("its state with a flipped bit in byte {at}"),
             &changed,
         )?;
     }
@@ -524,7 +524,7 @@ fn failing_oracle(sample: &Sample<'_>) -> Verdict {
             );
             ensure!(
                 failed < 1000,
-                "round {t} failed 1000 times, of an oracle that mostly answers"
+                "round {t} failed 1000 times, although most oracle calls succeed"
             );
         };
         sample.compare(k, &[Played { x, record }], ", after failed calls")?;
@@ -532,7 +532,7 @@ fn failing_oracle(sample: &Sample<'_>) -> Verdict {
     sample.compare_last(&*learner, ", after failed calls")
 }
 
-/// A number of calls for which no call fails. It is used while the learner is built.
+/// The value of the counter `calls` while the learner is built. No call fails then.
 const BUILDING: u64 = u64::MAX;
 
 /// A set whose oracle sometimes fails.
@@ -550,9 +550,10 @@ impl Oracle for FaultyOracle {
             return Ok(found);
         }
         let call = self.1.fetch_add(1, Ordering::Relaxed);
-        // often at first; then seldom enough for a round of many calls to succeed
+        // Many calls fail at first. Later, failures are so rare that a round of many calls can
+        // succeed.
         if call % 1000 < 100 && call % 5 == 3 {
-            return Err(Error::other("a failure on purpose"));
+            return Err(Error::other("a deliberate failure"));
         }
         Ok(found)
     }

@@ -26,7 +26,7 @@
 //!
 //! A test of your own set is one line: `extremal_check::set(&my_set()).unwrap()`. The battery needs only
 //! the oracle of the set. If the set has a violation, a gauge or a projection, these are checked too.
-//! Faults show best in low dimensions: try 1, 2, 3 and 10.
+//! Most faults show in low dimensions: try 1, 2, 3 and 10.
 
 mod learner;
 mod loss;
@@ -82,8 +82,8 @@ pub fn loss(loss: &dyn Loss) -> Result<(), Failures> {
     LossCheck::default().run(loss)
 }
 
-/// Checks all laws of learners on the learners that `build` makes. `build` must use the set that is
-/// passed to it. For one law this is a set whose oracle fails.
+/// Checks all laws of learners on the learners that `build` makes. `build` must use the set that it
+/// is passed, because one law passes a set whose oracle fails.
 ///
 /// ```
 /// use extremal::learner::LearnerSpec;

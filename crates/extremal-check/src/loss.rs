@@ -38,7 +38,7 @@ fn laws<'a>() -> Vec<Law<Sample<'a>>> {
         ("no slope exceeds its bound", slope_bounds),
         ("far away nothing is NaN, and every slope is finite", far),
         (
-            "a loss that states to be nonnegative, linear or a square is so",
+            "a loss that declares itself nonnegative, linear or a square is so",
             claims,
         ),
         (
@@ -84,7 +84,7 @@ impl<'a> Sample<'a> {
             let z = 10f64.powf(-3.0 + 0.1 * f64::from(k));
             predictions.extend([z, -z]);
         }
-        // where losses bend next to the labels ±1
+        // near the labels ±1, where many losses have their curvature
         for r in [-0.03, -0.01, 0.01, 0.03] {
             predictions.extend([1.0 + r, -1.0 + r]);
         }
@@ -94,7 +94,7 @@ impl<'a> Sample<'a> {
         predictions.sort_by(f64::total_cmp);
         ensure!(
             !labels.is_empty() && predictions.len() >= 60,
-            "of the usual ones, it admits the labels {labels:?} and {} predictions",
+            "of the values that are tried, it admits only the labels {labels:?} and {} predictions",
             predictions.len()
         );
         Ok(Self {
@@ -114,7 +114,8 @@ impl<'a> Sample<'a> {
         self.labels.iter().flat_map(each)
     }
 
-    /// The largest |slope| over the predictions within `reach` and the labels of at most this size.
+    /// The largest |slope| over predictions |z| ≤ `reach` and labels whose absolute value is at
+    /// most `label`.
     fn steepest(&self, reach: f64, label: f64) -> f64 {
         let labels = self.labels.iter().filter(|l| l.abs() <= label.abs());
         let grid = labels.flat_map(|l| (-100..=100).map(move |k| (*l, f64::from(k) / 100.0)));
@@ -129,7 +130,7 @@ fn slopes(sample: &Sample<'_>) -> Verdict {
     let loss = sample.loss;
     for (label, z) in sample.pairs() {
         let (value, slope) = loss.at(z, label);
-        // small against the size of z, large against the rounding of the value
+        // h is small relative to z, and large relative to the rounding error of the value
         let h = 1e-5 * (1.0 + z.abs());
         if loss.check_prediction(z - h).is_err() {
             continue;
@@ -138,23 +139,24 @@ fn slopes(sample: &Sample<'_>) -> Verdict {
         let difference = (up - down) / ((z + h) - (z - h));
         let rounding = 4.0 * f64::EPSILON * value.abs().max(up.abs()) / h;
         if loss.smoothness().is_infinite() {
-            // near a kink: any slope between that to the left and that to the right
+            // Near a kink, the slope may be any number between the left and the right difference
+            // quotient.
             let (left, right) = ((value - down) / h, (up - value) / h);
             let tolerance = 1e-6 * slope.abs() + rounding;
             ensure!(
                 slope >= left - tolerance && slope <= right + tolerance,
-                "at {z}, label {label}: the slope is {slope}, by differences {left} to {right}"
+                "at {z}, label {label}: the slope is {slope}; finite differences give {left} to {right}"
             );
             if before != after {
                 continue;
             }
         }
-        // a difference errs by what the slope's own second difference shows
+        // the error of a difference quotient is about the slope's second difference
         let bend = (after - 2.0 * slope + before).abs();
         let allowed = 1e-6 * slope.abs() + rounding + bend;
         ensure!(
             (difference - slope).abs() <= allowed,
-            "at {z}, label {label}: the slope is {slope}, by differences {difference}"
+            "at {z}, label {label}: the slope is {slope}; finite differences give {difference}"
         );
     }
     Ok(())
@@ -186,7 +188,7 @@ fn convex(sample: &Sample<'_>) -> Verdict {
     Ok(())
 }
 
-/// The largest growth rate of a slope that was found.
+/// The largest growth rate of the slope that was found.
 fn bends(sample: &Sample<'_>) -> Verdict<f64> {
     let stated = sample.loss.smoothness();
     let mut steepest = 0.0_f64;
@@ -219,12 +221,12 @@ fn slope_bounds(sample: &Sample<'_>) -> Verdict {
             let steepest = sample.steepest(reach, *label);
             ensure!(
                 bound.is_infinite() || steepest <= bound * (1.0 + 1e-12),
-                "labels up to {label}, |z| ≤ {reach}: a slope of {steepest}; the bound is {bound}"
+                "labels up to {label}, |z| ≤ {reach}: the slope {steepest} occurs; the bound is {bound}"
             );
             let part = sample.loss.slope_bound_between(-0.3 * reach, reach, *label);
             ensure!(
                 part <= bound,
-                "label {label}: the bound from {} to {reach} is {part}, from −{reach} on {bound}",
+                "label {label}: the slope bound is {part} from {} to {reach}, but {bound} from −{reach} to {reach}",
                 -0.3 * reach
             );
         }
@@ -237,20 +239,20 @@ fn attained(sample: &Sample<'_>) -> Verdict {
         for reach in REACHES {
             let bound = sample.loss.slope_bound(reach, *label);
             if bound.is_infinite() {
-                // there are slopes beyond all bounds
+                // slopes must be unbounded
                 let slope = sample.loss.at(1e-300, *label).1.abs();
                 ensure!(
                     slope > 1e299,
-                    "label {label}: the bound is ∞, the slope {slope}"
+                    "label {label}: the bound is ∞, but the slope at 1e-300 is {slope}"
                 );
                 continue;
             }
-            // at a kink alone, any smaller slope will do
+            // at a kink itself, the loss may return any smaller slope
             let kink = reach == 0.0 && sample.loss.smoothness().is_infinite();
             let steepest = sample.steepest(reach, *label);
             ensure!(
                 kink || steepest >= 0.99 * bound,
-                "label {label}, |z| ≤ {reach}: no slope above {steepest}; the bound is {bound}"
+                "label {label}, |z| ≤ {reach}: no slope above {steepest} was found; the bound is {bound}"
             );
         }
     }
@@ -266,7 +268,7 @@ fn far(sample: &Sample<'_>) -> Verdict {
             if loss.check_prediction(z).is_err() {
                 ensure!(
                     value == f64::INFINITY,
-                    "at {z:e}, label {label}, it is not defined: the value {value} should be ∞"
+                    "at {z:e}, label {label}: the loss is not defined, so the value {value} should be ∞"
                 );
                 continue;
             }
@@ -274,7 +276,7 @@ fn far(sample: &Sample<'_>) -> Verdict {
                 slope.is_finite(),
                 "at {z:e}, label {label}: the slope is {slope}"
             );
-            // no more than the slope allows, where that is a number
+            // if the slope bound is finite, the value is at most what the bound allows
             let start = f64::from(loss.check_prediction(0.0).is_err());
             let (low, high) = (start.min(z), start.max(z));
             let most = loss.at(start, *label).0.abs()
@@ -294,17 +296,17 @@ fn claims(sample: &Sample<'_>) -> Verdict {
         let (value, slope) = loss.at(z, label);
         ensure!(
             !loss.is_nonnegative() || value >= 0.0,
-            "it is nonnegative, and {value} at {z}, label {label}"
+            "is_nonnegative() is true, but the value is {value} at {z}, label {label}"
         );
         let square = 0.5 * (z - label) * (z - label);
         ensure!(
             !loss.is_square() || (value - square).abs() <= 1e-12 * (1.0 + square),
-            "it is a square, and {value} at {z}, label {label}"
+            "is_square() is true, but the value is {value} at {z}, label {label}"
         );
         let first = loss.at(sample.predictions[0], label).1;
         ensure!(
             !loss.is_linear() || slope == first,
-            "it is linear, and its slope is {slope} at {z}, {first} elsewhere, label {label}"
+            "is_linear() is true, but the slope is {slope} at {z} and {first} elsewhere, label {label}"
         );
     }
     Ok(())
@@ -318,7 +320,7 @@ fn probability(sample: &Sample<'_>) -> Verdict {
         };
         ensure!(
             (last..=1.0).contains(&probability),
-            "at {z} it is {probability}, and {last} before"
+            "the probability is {probability} at {z}, and {last} at the prediction before"
         );
         last = probability;
     }

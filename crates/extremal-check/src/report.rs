@@ -27,7 +27,7 @@ impl Failures {
         &self.list
     }
 
-    /// The counterexample to this law; `None` if the law is not broken.
+    /// The counterexample to this law. It is `None` if the law is not broken.
     pub fn of(&self, law: &str) -> Option<&str> {
         let found = self.list.iter().find(|failure| failure.law == law);
         found.map(|failure| failure.example.as_str())

@@ -9,7 +9,7 @@ use crate::kit::{bits, normals, rng, uniform, written};
 /// A gradient that owns its numbers.
 #[derive(Clone, Debug)]
 pub struct Given {
-    /// The indices of the row's entries; `None` for a dense row.
+    /// The indices of the row's entries. They are `None` for a dense row.
     pub indices: Option<Vec<u32>>,
     /// The entries of the row.
     pub values: Vec<f64>,

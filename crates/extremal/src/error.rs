@@ -28,7 +28,7 @@ pub enum Error {
         /// The number.
         value: f64,
     },
-    /// A gradient is too large. A gradient that is too small counts as 0.
+    /// A gradient is too large. A gradient that is too small is treated as 0.
     #[error(
         "{what} of size {size:e} is too large; at most {largest:e} is allowed. Divide the losses or the features by a constant"
     )]
@@ -92,7 +92,7 @@ pub enum Error {
         set: String,
         /// The property or storage that the learner needs.
         needs: &'static str,
-        /// Learners that can play on the set, with the same storage.
+        /// The learners that support the set in the same storage.
         instead: Vec<&'static str>,
     },
     /// Two components are incompatible.
@@ -101,7 +101,7 @@ pub enum Error {
     /// A spec such as `lp:p=1.5` can't be read.
     #[error("{what}")]
     Spec {
-        /// The key that is wrong, which may be `name`; `None` if the text is not a spec at all.
+        /// The wrong key, which may be `name`. It is `None` if the text is not a spec at all.
         key: Option<String>,
         /// The message.
         what: String,
@@ -164,7 +164,7 @@ fn others(instead: &[&str]) -> String {
     }
 }
 
-/// An error of another type, which can be downcast to this type. A cause prints the error and all of
+/// A wrapped error of any type, to which it can be downcast. A cause prints the error and all of
 /// its sources. Two causes are equal if they print the same text.
 #[derive(Debug, Clone)]
 pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
@@ -234,7 +234,7 @@ impl Error {
         }
     }
 
-    /// The error for a computation that failed. A learner replaces `round` by its own round.
+    /// The error for a computation that failed. A learner sets `round` to its current round.
     pub(crate) fn numerical(round: u64, what: impl Into<String>) -> Self {
         let what = what.into();
         Self::Numerical { round, what }

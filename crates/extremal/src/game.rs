@@ -16,14 +16,14 @@ use crate::{Error, Gradient, Point, Result};
 pub struct Turn<'a> {
     /// The learner's record of the round.
     pub record: Record,
-    /// The loss at the decision played.
+    /// The loss at the decision that was played.
     pub evaluation: Evaluation<'a>,
-    /// A bound on the rounding error of the loss; 0 without a meter.
+    /// A bound on the rounding error of the loss. It is 0 without a meter.
     pub rounding: f64,
 }
 
 /// Plays one round: the learner decides, the loss is evaluated at the decision, and the learner
-/// observes the gradient. A meter, if there is one, measures the round. An error changes nothing.
+/// observes the gradient. If a meter is given, it measures the round. An error changes nothing.
 ///
 /// `scratch` is memory for dense gradients. Pass the same value in every round.
 ///
@@ -56,7 +56,7 @@ where
     Ok(turn.expect("a round was given"))
 }
 
-/// Plays the round that `next` returns for the decision; `None` if the stream has ended.
+/// Plays the round that `next` returns. The result is `None` if the stream has ended.
 #[inline]
 fn body<'a, L, F>(
     learner: &mut L,
@@ -100,7 +100,7 @@ where
     }))
 }
 
-/// The round of a learner that takes examples.
+/// Plays the round of a learner that observes examples instead of gradients.
 fn by_example<'a, L, F>(
     learner: &mut L,
     objective: &Objective<F>,
@@ -136,11 +136,11 @@ pub struct Summary {
     pub rounds: u64,
     /// The total loss Σ f_t(x_t), with the ridge terms.
     pub total_loss: f64,
-    /// A bound on the rounding error of [`Summary::total_loss`]; 0 without a meter.
+    /// A bound on the rounding error of [`Summary::total_loss`]. It is 0 without a meter.
     pub rounding: f64,
     /// The total loss without the ridge terms.
     pub data_loss: f64,
-    /// The largest violation of a decision; `None` if decisions were not checked.
+    /// The largest violation of a decision. It is `None` if decisions were not checked.
     pub largest_violation: Option<f64>,
 }
 

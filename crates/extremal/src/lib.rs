@@ -3,9 +3,9 @@
 //!
 //! # The loop
 //!
-//! A round has two halves. [`Learner::decide`] returns the decision, and [`Learner::observe`] takes the
-//! gradient of the loss at this decision. The example runs Algorithm 1 of Wan & Zhang (AAAI 2021),
-//! online Frank-Wolfe with line search, on an ℓ2 ball:
+//! A round has two halves. [`Learner::decide`] returns the decision, and [`Learner::observe`]
+//! receives the gradient of the loss at this decision. The example runs Algorithm 1 of Wan & Zhang
+//! (AAAI 2021), online Frank-Wolfe with line search, on an ℓ2 ball:
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -46,10 +46,10 @@
 //!
 //! # Choosing a set and a learner
 //!
-//! A [`SetSpec`] is the constraint, written as `name:key=value`. Use `l2` if the decision should have a
-//! bounded norm, `l1` or `k-sparse` if it should be sparse, `simplex` for shares or probabilities, and
-//! `box` for bounds on each entry; [`set`] has all of them. [`set::CustomSet`] makes a set from your own
-//! linear minimisation oracle.
+//! A [`SetSpec`] is the constraint, written as `name:key=value`. Use `l2` if the decision should
+//! have a bounded norm, `l1` or `k-sparse` if it should be sparse, `simplex` for shares or
+//! probabilities, and `box` for bounds on each entry. [`set`] lists all sets. [`set::CustomSet`]
+//! makes a set from your own linear minimisation oracle.
 //!
 //! [`learner::default_for`] chooses a learner if you know only the set and the loss. The table helps you
 //! to choose one yourself. T is the number of rounds, G a bound on the norms of the gradients, λ the
@@ -67,9 +67,9 @@
 //! | [`gauge-ftrl`](learner::frank_wolfe::gauge_ftrl) | curved (ℓp balls, strongly convex sets) | needs neither T nor G | √T; T^(1−1/p) on ℓp balls with p > 2 |
 //! | [`dynamic-ofw`](learner::frank_wolfe::dynamic_ofw) | any | β-smooth; needs β | against a moving comparator |
 //! | [`coin-ftrl`](learner::untuned::coin_ftrl) | ℓ2 balls around 0 | tuning-free, for sparse streams | √(T ln T) |
-//! | [`unit-free`](learner::untuned::unit_free) | [`unit-free`](set::unit_free), which follows the data | takes examples; tuning-free, whatever the units of features and labels | √(T ln T) |
+//! | [`unit-free`](learner::untuned::unit_free) | [`unit-free`](set::unit_free), which depends on the data | observes examples; tuning-free for all units of features and labels | √(T ln T) |
 //! | [`hedge`](learner::of_learners::hedge) | the sets of its base learners | combines several learners | the bound of any base learner + √(T ln N) |
-//! | [`delayed`](learner::of_learners::delayed) | the sets of its base learner | gradients arrive late | the bound of its base learner if nothing is delayed |
+//! | [`delayed`](learner::of_learners::delayed) | the sets of its base learner | gradients arrive late | the bound of its base learner if no gradient is delayed |
 //! | [`lloo`](learner::rivals::few_calls::lloo) | polytopes whose ρ is known or given | T and G, or λ | √T, log T with λ |
 //! | [`pairwise`](learner::rivals::few_calls::pairwise) | polytopes with vertices at their bounds | T and G, or λ | no bound is known |
 //! | [`loo-bogd`](learner::rivals::few_calls::loo_bogd) | any | far fewer oracle calls than rounds | T^(3/4) |

@@ -32,7 +32,7 @@ impl Parameter {
         (self.default)().is_none()
     }
 
-    /// The default as text, in the form that specs use; `None` if there is no default.
+    /// The default as text, in the form that specs use. It is `None` if there is no default.
     ///
     /// ```
     /// use extremal::SetSpec;
@@ -65,9 +65,9 @@ impl Parameter {
 pub enum Kind {
     /// A finite number from `low` to `high`.
     Number {
-        /// The lower limit; −∞ for no limit.
+        /// The lower limit, which is −∞ if there is none.
         low: f64,
-        /// The upper limit; ∞ for no limit.
+        /// The upper limit, which is ∞ if there is none.
         high: f64,
         /// Whether the limits themselves are excluded.
         open: bool,
@@ -76,7 +76,7 @@ pub enum Kind {
     Whole {
         /// The smallest value.
         low: u64,
-        /// The largest value; [`u64::MAX`] for no limit.
+        /// The largest value, which is [`u64::MAX`] if there is no limit.
         high: u64,
     },
     /// true or false.
@@ -102,7 +102,7 @@ impl Kind {
     pub const NOT_NEGATIVE: Self = Self::at_least(0.0);
     /// A radius or another size of a set.
     pub const SIZE: Self = Self::within(&SETS);
-    /// The curvature of a loss; 0 for a loss that is only convex.
+    /// The curvature of a loss. It is 0 for a loss that is only convex.
     pub const CURVATURE: Self = Self::between(0.0, *SETS.end());
     /// An entry of a point of a set.
     pub const ENTRY: Self = Self::between(-*SETS.end(), *SETS.end());
@@ -169,7 +169,7 @@ impl Kind {
         }
     }
 
-    /// The kind of the values of a list. Any other kind returns itself.
+    /// The kind of the values of a list. For any other kind, it is the kind itself.
     pub(crate) fn element(&self) -> &Self {
         match self {
             Self::List(kind) | Self::Each(kind) => kind,
@@ -273,7 +273,7 @@ fn number_text(value: f64) -> String {
 
 /// A value that a [`Kind`] can check.
 pub(crate) trait Field {
-    /// The part of the value that the kind does not allow, as text; `None` if the kind allows it.
+    /// The part of the value that the kind refuses, as text. It is `None` if nothing is refused.
     fn refused(&self, _kind: &Kind) -> Option<String> {
         None
     }

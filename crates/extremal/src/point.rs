@@ -23,7 +23,7 @@ pub trait Point {
     /// Panics if `out` does not have [`Point::dim`] entries.
     fn write(&self, out: &mut [f64]);
 
-    /// All entries of x; `None` if they are not stored as a slice.
+    /// All entries of x. The result is `None` if they are not stored as a slice.
     fn as_slice(&self) -> Option<&[f64]> {
         None
     }
@@ -158,7 +158,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    // A function of its own, so that the other case is short enough to be inlined.
+    // This is a separate function, so that the other case is short enough to be inlined.
     fn dot_entries(&self, x: &[f64]) -> f64 {
         match *self {
             Self::Sparse { indices, values } => kernel::dot_sparse(indices, values, x),
@@ -279,7 +279,7 @@ impl<'a> Row<'a> {
 /// A copy of a row, in buffers that are reused.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct HeldRow {
-    /// `None` for a dense row, 0 for a sparse row, otherwise the width of the matrix.
+    /// The width of the matrix, or `None` for a dense row and 0 for a sparse row.
     kind: Option<usize>,
     indices: [Vec<u32>; 2],
     values: Vec<f64>,
@@ -306,7 +306,7 @@ impl HeldRow {
         self.values.extend_from_slice(row.values());
     }
 
-    /// Makes this a dense row of this dimension, and returns its entries to be written.
+    /// Makes this a dense row of this dimension. The caller writes the returned entries.
     pub fn dense(&mut self, dim: usize) -> &mut [f64] {
         self.kind = None;
         self.indices.iter_mut().for_each(Vec::clear);
@@ -402,14 +402,13 @@ impl<'a> Gradient<'a> {
         }
     }
 
-    /// Checks the size of the gradient against [`crate::range`], from ‖a‖ and ‖x‖². Returns whether the
-    /// term scale·a counts; false means that it is treated as 0. A number that is too large or not
-    /// finite is an error.
+    /// Checks the size of the gradient against [`crate::range`], from ‖a‖ and ‖x‖². Returns false
+    /// if the term scale·a is treated as 0. A number that is too large or not finite is an error.
     #[inline]
     pub(crate) fn counts(&self, row_norm: f64, xx: f64) -> Result<bool> {
         let scaled = self.scale.abs() * row_norm;
         let size = self.size(row_norm, xx);
-        // false for NaN too
+        // this is also false for NaN
         if row_norm <= *GRADIENTS.end()
             && size <= *GRADIENTS.end()
             && self.ridge.abs() <= *SETS.end()
@@ -431,15 +430,15 @@ impl<'a> Gradient<'a> {
         })
     }
 
-    /// The gradient, with scale = 0 if its row counts as 0. A gradient that is too large or not finite
-    /// is an error.
+    /// The gradient, with scale = 0 if its row is treated as 0. A gradient that is too large or not
+    /// finite is an error.
     pub(crate) fn admit(&self, row_norm: f64, xx: f64) -> Result<Self> {
         let counts = self.counts(row_norm, xx)?;
         let scale = if counts { self.scale } else { 0.0 };
         Ok(Self { scale, ..*self })
     }
 
-    /// ‖g‖ of an admitted gradient, from ‖a‖, ⟨a, x⟩ and ‖x‖²; 0 if the norm counts as 0.
+    /// ‖g‖ of an admitted gradient, from ‖a‖, ⟨a, x⟩ and ‖x‖². It is 0 if it is tiny.
     #[inline]
     pub(crate) fn norm_from(&self, row_norm: f64, row_dot: f64, xx: f64) -> f64 {
         let scaled = self.scale.abs() * row_norm;

@@ -1,11 +1,11 @@
 //! The sizes of numbers that the library accepts.
 //!
-//! - A gradient with a norm below 1e-100 counts as 0. A norm above 1e100 is an error
+//! - A gradient with a norm below 1e-100 is treated as 0. A norm above 1e100 is an error
 //!   ([`Error::Range`]). The same holds for the gradient's row.
 //! - Radii, axes and entries of sets, and the curvature of a ridge term, lie between 1e-50 and 1e50.
 //!   Diameters and norms of sets made of other sets lie between 1e-60 and 1e60.
-//! - A direction whose largest entry is below 1e-140 counts as 0. A gradient times its step size may
-//!   have a norm of at most 1e140.
+//! - A direction whose largest entry is below 1e-140 is treated as 0. A gradient times its step
+//!   size may have a norm of at most 1e140.
 //!
 //! Learners, the [`Meter`](crate::hindsight::Meter) and the solver check each gradient with
 //! [`Gradient::admit`](crate::Gradient) before they change anything. After this check, squares of
@@ -24,7 +24,7 @@ pub(crate) const SETS: RangeInclusive<f64> = 1e-50..=1e50;
 /// The diameters and norms of sets made of other sets. They may exceed those of their parts.
 pub(crate) const COMPOSITES: RangeInclusive<f64> = 1e-60..=1e60;
 
-/// A direction whose entries are all smaller than this counts as 0.
+/// A direction whose entries are all smaller than this is treated as 0.
 pub(crate) const SMALLEST_DIRECTION: f64 = 1e-140;
 
 /// The largest norm of a gradient times its step size.
@@ -37,7 +37,7 @@ pub(crate) const FAR: f64 = 1e100;
 /// The range of a factor that is stored separately from a vector's entries.
 pub(crate) const SCALES: RangeInclusive<f64> = 1e-100..=1e100;
 
-/// The range of sums of squares that are accurate in spite of underflow and overflow.
+/// The range in which sums of squares lose no accuracy by underflow or overflow.
 pub(crate) const SQUARES: RangeInclusive<f64> = 1e-280..=1e280;
 
 /// √(a² + b²). `hypot` takes much longer, and only numbers of extreme size need it.
@@ -50,7 +50,7 @@ pub(crate) fn root_of_squares(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Whether a direction counts as 0.
+/// Whether a direction is treated as 0.
 pub(crate) fn is_zero(direction: &[f64]) -> bool {
     direction.iter().all(|d| d.abs() < SMALLEST_DIRECTION)
 }
@@ -67,8 +67,7 @@ pub(crate) fn check_step(size: f64) -> Result<()> {
     })
 }
 
-/// Returns whether a number of this size counts; false means that it is treated as 0. A number that
-/// is too large is an error.
+/// Returns false if a number of this size is treated as 0. A number that is too large is an error.
 pub(crate) fn check_size(what: &'static str, size: f64) -> Result<bool> {
     if size <= *GRADIENTS.end() {
         return Ok(size >= *GRADIENTS.start());

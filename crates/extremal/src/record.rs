@@ -11,11 +11,11 @@ pub struct Record {
     /// The step size σ_t of a Frank-Wolfe learner. A projected learner reports its step size η_t, and
     /// `hedge` reports its largest weight.
     pub sigma: f64,
-    /// The gap ⟨∇F_t(x_t), x_t − v_t⟩ with F_t scaled as in the paper; NaN for a learner without a
-    /// surrogate.
+    /// The gap ⟨∇F_t(x_t), x_t − v_t⟩ with F_t scaled as in the paper. It is NaN for a learner
+    /// without a surrogate.
     pub gap: f64,
     /// The number of linear minimisations in this round: oracle calls and minimisations in closed
-    /// form. 0 for a learner without an oracle.
+    /// form. It is 0 for a learner without an oracle.
     pub oracle_calls: u32,
     /// ‖g_t‖.
     pub gradient_norm: f64,
@@ -77,7 +77,7 @@ pub struct Certificate {
     pub level: Level,
     /// The upper bound on the regret.
     pub regret: f64,
-    /// The strong convexity λ that the bound assumes of the losses; 0 if they need only be convex.
+    /// The strong convexity λ that the bound assumes of the losses. It is 0 for convex losses.
     pub strong_convexity: f64,
     /// The part of `regret` that allows for rounding errors. At the level [`Level::Exact`] the true
     /// regret is at least `regret` − 2·`rounding`.

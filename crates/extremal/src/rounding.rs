@@ -1,10 +1,10 @@
 //! Bounds on rounding errors, for every number that the library claims to be proven.
 //!
 //! A certificate is a difference of large sums, and rounding errors could make it smaller than the
-//! regret. Each upper bound is therefore raised, and each lower bound lowered, by a bound on its
-//! rounding error. The bounds are those of textbooks (Higham, *Accuracy and Stability of Numerical
-//! Algorithms*, 2002; Ogita, Rump & Oishi, *Accurate Sum and Dot Product*, 2005). They are relative to
-//! the sizes of the terms of a sum, not to the size of the sum.
+//! regret. Each upper bound is therefore increased, and each lower bound decreased, by a bound on
+//! its rounding error. These bounds are those of textbooks (Higham, *Accuracy and Stability of
+//! Numerical Algorithms*, 2002; Ogita, Rump & Oishi, *Accurate Sum and Dot Product*, 2005). They
+//! are relative to the sizes of the terms of a sum, not to the size of the sum.
 //!
 //! Underflow is ignored, because it adds less than 1e-300 per operation.
 
@@ -24,7 +24,7 @@ pub(crate) fn of_dot(n: usize) -> f64 {
     UNIT * (0.25 * n as f64 + 8.0)
 }
 
-/// Like [`of_dot`], for a row. The entries of a matrix are added one after the other.
+/// The factor of [`of_dot`] for a row. The entries of a matrix are added one after the other.
 pub(crate) fn of_row(row: &Row<'_>) -> f64 {
     match row {
         Row::Entries { values, .. } => UNIT * (values.len() as f64 + 8.0),
@@ -33,7 +33,7 @@ pub(crate) fn of_row(row: &Row<'_>) -> f64 {
 }
 
 /// A bound on the error of an oracle's atom v, for a direction of norm `direction`: ⟨direction, v⟩
-/// exceeds the minimum by at most this, also because v lies slightly outside the set.
+/// is at most this far from the minimum, even if v lies slightly outside the set.
 ///
 /// An oracle computes norms, powers and roots of numbers up to the set's diameter, with errors of at
 /// most a few hundred units in the last place. The entries of v are rounded relative to the set's
@@ -47,10 +47,10 @@ pub(crate) fn of_oracle(dim: usize, direction: f64, diameter: f64, norm_bound: f
 /// A factor for a regret bound that was computed from the sums of a run. Without it, the bound holds
 /// only in exact arithmetic.
 ///
-/// Each round adds a few rounding errors, relative to the bound. The decision played is rounded
-/// relative to its distance from the origin. This is at most 10⁴ diameters, because sets farther away
-/// are refused. A rounded decision loses at most ‖g‖ times its rounding error, which is small relative
-/// to the bound. At T = 10⁶ the factor exceeds 1 by 2e-6.
+/// Each round adds a few rounding errors, relative to the bound. The decision that is played is
+/// rounded relative to its distance from the origin. This is at most 10⁴ diameters, because sets
+/// farther away are rejected. A rounded decision loses at most ‖g‖ times its rounding error, which
+/// is small relative to the bound. At T = 10⁶ the factor exceeds 1 by 2e-6.
 pub(crate) fn of_run(rounds: f64) -> f64 {
     1.0 + 16384.0 * (rounds + 1.0) * UNIT
 }
@@ -152,8 +152,8 @@ pub(crate) fn dot_row(row: &Row<'_>, x: &[f64]) -> Wide {
 /// The number of independent sums. A single sum would wait for its last addition in every step.
 const LANES: usize = 8;
 
-/// A vector of [`Wide`] entries. Both parts of an entry lie in the same cache line. In a saved state
-/// only non-zero entries take space.
+/// A vector of [`Wide`] entries. Both parts of an entry lie in the same cache line. A saved state
+/// has only the non-zero entries.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(from = "NonZeros", into = "NonZeros")]
 pub(crate) struct WideVector {

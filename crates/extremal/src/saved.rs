@@ -4,8 +4,8 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{Error, Result};
 
-/// The format version of saved states. Raise it whenever the content of a learner's or a meter's state
-/// changes. A build refuses the states of another version instead of misreading them.
+/// The format version of saved states. Increase it whenever the content of a learner's or a meter's
+/// state changes. A build rejects the states of another version instead of misreading them.
 pub const STATE_VERSION: u16 = 2;
 
 const MAGIC: [u8; 4] = *b"XTRS";
@@ -61,7 +61,7 @@ fn checksum(bytes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Returns an error if the settings of a saved state differ from the present ones.
+/// Returns an error if the settings of a saved state differ from the current ones.
 pub(crate) fn check_settings(saved: &str, here: &str) -> Result<()> {
     if saved == here {
         return Ok(());
@@ -69,7 +69,7 @@ pub(crate) fn check_settings(saved: &str, here: &str) -> Result<()> {
     Err(mismatch(format!("it belongs to {saved}, not to {here}")))
 }
 
-/// Returns an error unless `fits`: the parts of a state have the right lengths and indices.
+/// Returns an error unless `fits`: a state's parts have the right lengths and indices.
 pub(crate) fn check_shape(fits: bool) -> Result<()> {
     if fits {
         return Ok(());

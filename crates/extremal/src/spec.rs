@@ -15,7 +15,7 @@ pub struct About {
     pub summary: &'static str,
     /// The cost of one call or one round.
     pub cost: &'static str,
-    /// The guarantee with its conditions; for a set or a loss, its constants.
+    /// The guarantee with its conditions. For a set or a loss, this is a list of constants.
     pub guarantee: &'static str,
     /// The source, usually a paper.
     pub reference: &'static str,
@@ -108,7 +108,7 @@ fn table_of(text: &str, depth: u32) -> Result<Table> {
             return Err(Error::spec(None, what));
         };
         let (key, value) = (key.trim(), value.trim());
-        // as JSON, `nan`, `inf` and 1e999 would be text, with a misleading error
+        // JSON would read `nan`, `inf` and 1e999 as text, and the error would be misleading
         if value.parse::<f64>().is_ok_and(|v| !v.is_finite()) {
             let what = format!("{key} = {value} is not allowed; it must be a finite number");
             return Err(Error::spec(Some(key), what));
@@ -130,7 +130,7 @@ fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The text between an opening and a closing bracket; `None` if the text has a different form.
+/// The text between two brackets. It is `None` if the text has a different form.
 fn inside(text: &str, open: char, close: char) -> Option<&str> {
     text.strip_prefix(open)?.strip_suffix(close)
 }
@@ -189,7 +189,7 @@ where
     changed().map_err(|e| e.of_spec(format_args!("{kind} `{}` with {key}={value}", format(spec))))
 }
 
-/// Returns an error if no entry has this name. The error suggests a similar name, if there is one.
+/// Returns an error if no entry has this name. The error suggests a similar name, if one exists.
 fn check_name(kind: &str, name: &str, entries: &[Entry]) -> Result<()> {
     let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
     if names.contains(&name) {

@@ -20,7 +20,7 @@ pub(crate) fn laws<'a>() -> Vec<Law<Sample<'a>>> {
             let share = worst_share(sample, alpha)?;
             ensure!(
                 share.times <= 1.0 + 1e-6,
-                "of the ball around {} that α = {alpha} promises between {} and {}, only {:.3} fits",
+                "α = {alpha} implies that a ball around {}, between {} and {}, lies in the set; the largest ball has {:.3} of its radius",
                 show(&share.middle),
                 show(&share.x),
                 show(&share.y),
@@ -98,7 +98,7 @@ fn chords(sample: &Sample<'_>) -> Verdict<Vec<Chord>> {
         }
         add(d, &scaled(d, -1.0))?;
     }
-    // one large coordinate and many small equal ones, the small ones turned over
+    // one large coordinate and many small equal ones; the second direction flips the small ones
     for ratio in [
         1.0, 0.97, 0.9, 0.8, 0.7, 0.6, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02,
     ] {
@@ -115,7 +115,8 @@ fn chords(sample: &Sample<'_>) -> Verdict<Vec<Chord>> {
 /// A ball of the size that α states, around a point of the chord from x to y.
 #[derive(Default)]
 struct Share {
-    /// The ratio of its radius to the largest radius; above 1, the ball is too large.
+    /// The ratio of its radius to the largest radius. The ball is too large if this ratio exceeds
+    /// 1.
     times: f64,
     middle: Vec<f64>,
     x: Vec<f64>,
@@ -129,13 +130,13 @@ fn worst_share(sample: &Sample<'_>, alpha: f64) -> Verdict<Share> {
     for Chord { x, y, starts } in chords(sample)? {
         let apart = distance(&x, &y);
         if apart < 1e-4 * diameter {
-            continue; // rounding would decide
+            continue; // the result would be a rounding error
         }
         for gamma in [0.02, 0.5, 0.9] {
             let middle = plus(&scaled(&x, gamma), 1.0 - gamma, &y);
             let ball = gamma * (1.0 - gamma) * 0.5 * alpha * apart * apart;
             if ball < 1e-10 * diameter {
-                continue; // so small a ball is lost in rounding
+                continue; // rounding errors are as large as this ball
             }
             let times = ball / room(sample, &middle, &starts)?;
             if times > worst.times {

@@ -76,7 +76,7 @@ fn diameter(sample: &Sample<'_>) -> Verdict<f64> {
             note(x, y);
         }
     }
-    // from each pair on: the atoms farthest apart along the line through the last two
+    // starting from each direction, the next one is the line through the last two atoms
     for mut d in telling_directions(&mut rng(2), sample.set.dim(), 20) {
         for _ in 0..5 {
             let (x, y) = (sample.atom(&d)?, sample.atom(&scaled(&d, -1.0))?);
@@ -137,7 +137,7 @@ fn inner_ball(sample: &Sample<'_>) -> Verdict<Option<f64>> {
         least = least.min(room);
         ensure!(
             room >= stated - sample.check.oracle * sample.size,
-            "along {} the set ends {room} from the centre; the inner radius is {stated}",
+            "along {} the set's boundary is {room} from the centre; the inner radius is {stated}",
             show(&u)
         );
         for k in [0.5, 1.0] {
@@ -155,8 +155,8 @@ fn inner_ball(sample: &Sample<'_>) -> Verdict<Option<f64>> {
         }
     }
     if least >= 1.02 * stated {
-        // Where none of these directions is decisive, a search may be: from them, and from the normals of
-        // the facets that they meet.
+        // These directions may not be decisive. Then a search starts from them, and from the
+        // normals of the facets that they intersect.
         let normals = starts.iter().filter_map(|start| {
             let mut normal = vec![0.0; start.len()];
             sample.set.gauge_gradient(start, &mut normal)?;

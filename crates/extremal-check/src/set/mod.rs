@@ -18,15 +18,15 @@ use crate::report::{Broken, Failures, Verdict, ensure, run, show};
 /// How strictly [`SetCheck::run`] checks a set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SetCheck {
-    /// The largest excess of an atom over the minimum, relative to ‖direction‖ times the set's size;
-    /// 1e-8 by default.
+    /// The largest amount by which an atom may exceed the minimum, relative to ‖direction‖ times
+    /// the set's size. The default is 1e-8.
     pub oracle: f64,
-    /// The largest distance of a projection from the nearest point, relative to the set's size; 1e-8
-    /// by default.
+    /// The largest distance of a projection from the nearest point, relative to the set's size. The
+    /// default is 1e-8.
     pub projection: f64,
-    /// Whether the set's constants must be attained, its violation proportional to the distance, and
-    /// its oracle exact and independent of the atom passed to it. The default is false, because a larger
-    /// diameter only makes the theorems' bounds larger.
+    /// Whether the set's constants must be attained, its violation must be proportional to the
+    /// distance, and its oracle must be exact and independent of the atom passed to it. The default
+    /// is false: a larger diameter only makes the theorems' bounds larger.
     pub exact: bool,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Sample<'a> {
         let mut r = rng(1);
         let random = if set.dim() > 10 { 10 } else { 20 };
         let telling = telling_directions(&mut r, set.dim(), random).into_iter();
-        let telling = telling.map(|direction| ("that tells", direction));
+        let telling = telling.map(|direction| ("of extreme points", direction));
         for (kind, direction) in hard_directions(set.dim()).into_iter().chain(telling) {
             let about = format!("direction {kind}, {}", show(&direction));
             let answer = ask(&mut **sample.oracle.borrow_mut(), &direction);
@@ -180,7 +180,7 @@ impl Answer {
         let reach = sample.size.max(norm(x));
         ensure!(
             here >= floor - sample.check.oracle * norm(&unit) * reach,
-            "direction {}, {}: the oracle finds {:e} at {}; {what} {} has {:e}",
+            "direction {}, {}: the oracle finds the minimum {:e} at {}; {what} {} has the value {:e}",
             self.kind,
             show(&self.direction),
             self.found.floor,

@@ -64,8 +64,8 @@ fn optimal(sample: &Sample<'_>) -> Verdict {
 }
 
 /// Moves one entry of an atom to the largest or smallest value that the set allows. The result is
-/// strictly better than the atom and must therefore be infeasible. The law finds wrong entries whose
-/// part of the value is smaller than rounding errors.
+/// strictly better than the atom, so it must be infeasible. This law finds wrong entries that
+/// contribute less to the value than rounding errors.
 fn optimal_in_every_entry(sample: &Sample<'_>) -> Verdict {
     let n = sample.set.dim();
     if n > 40 || sample.set.violation(&sample.centre).is_none() {
@@ -124,11 +124,11 @@ fn true_value(sample: &Sample<'_>) -> Verdict {
 fn same_bits(sample: &Sample<'_>) -> Verdict {
     let (mut used, count) = (sample.set.oracle(), sample.answers.len());
     for (k, answer) in sample.answers.iter().enumerate() {
-        // another direction in between
+        // a call with another direction in between
         ask(&mut *used, &sample.answers[(k * 7 + 3) % count].direction)?;
         for (what, oracle) in [
-            ("one that was asked otherwise", &mut used),
-            ("a fresh one", &mut sample.set.oracle()),
+            ("an oracle with other earlier calls answers", &mut used),
+            ("a new oracle answers", &mut sample.set.oracle()),
         ] {
             let (atom, found) = ask(&mut **oracle, &answer.direction)?;
             ensure!(
@@ -199,7 +199,7 @@ fn forgetful_atom(sample: &Sample<'_>) -> Verdict {
         reused.write(&mut v);
         ensure!(
             bits(&v) == bits(&answer.atom) && found == answer.found,
-            "direction {}, {}: {} in a fresh atom, {} in a used one",
+            "direction {}, {}: the atom is {} in new memory and {} in used memory",
             answer.kind,
             show(&answer.direction),
             show(&answer.atom),

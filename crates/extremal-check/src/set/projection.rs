@@ -76,14 +76,14 @@ fn feasible(sample: &Sample<'_>) -> Verdict {
         let violation = sample.set.violation(&x).unwrap_or(0.0);
         ensure!(
             violation <= FEASIBLE,
-            "{} goes to {}, which has violation {violation:e}",
+            "{} is projected to {}, which has violation {violation:e}",
             show(&y),
             show(&x)
         );
         let again = projected(&mut *projection, &x)?;
         ensure!(
             distance(&x, &again) <= tolerance,
-            "{} goes to {}, which goes to {}",
+            "{} is projected to {}, which is projected to {}",
             show(&y),
             show(&x),
             show(&again)
@@ -93,7 +93,7 @@ fn feasible(sample: &Sample<'_>) -> Verdict {
         let x = projected(&mut *projection, y)?;
         ensure!(
             distance(&x, y) <= tolerance,
-            "{} is in the set and goes to {}",
+            "{} is in the set, but is projected to {}",
             show(y),
             show(&x)
         );
@@ -110,18 +110,18 @@ fn nearest(sample: &Sample<'_>) -> Verdict {
         let way = minus(&y, &x);
         let far = norm(&way);
         if far <= 1e-7 * sample.size {
-            continue; // its direction is rounding
+            continue; // the direction of y − p is a rounding error
         }
         let n = scaled(&way, 1.0 / far);
-        // the point of the set farthest along the way is the hardest test
+        // the point of the set that is farthest along y − p is the hardest test
         let (_, end) = sample.furthest(&n)?;
         for z in sample.points.iter().chain([&end]) {
             let beyond = dot(&n, &minus(z, &x));
-            // a way of length `far` is known to one part in 1e16·size/far
+            // the direction of a vector of length `far` has a relative error of 1e-16·size/far
             let tolerance = 0.1 * sample.check.projection.max(1e-8) + 1e-15 * sample.size / far;
             ensure!(
                 beyond <= tolerance * sample.size,
-                "{} goes to {}, and {} lies {beyond:e} nearer along the way",
+                "{} is projected to {}, but {} lies {beyond:e} nearer in the direction of the projection",
                 show(&y),
                 show(&x),
                 show(z)
@@ -146,7 +146,7 @@ fn no_farther_apart(sample: &Sample<'_>) -> Verdict {
             let after = distance(&near[i], &near[j]);
             ensure!(
                 after <= before * (1.0 + 1e-9) + sample.check.projection * sample.size,
-                "{} and {} are {before:e} apart, and then {after:e}",
+                "{} and {} are {before:e} apart; their projections are {after:e} apart",
                 show(&points[i]),
                 show(&points[j])
             );
@@ -166,7 +166,7 @@ fn same_bits(sample: &Sample<'_>) -> Verdict {
         let (one, other) = (projected(&mut *used, &y)?, projected(&mut *fresh, &y)?);
         ensure!(
             bits(&one) == bits(&other),
-            "{} goes to {} by a used projection, to {} by a fresh one",
+            "{} is projected to {} after earlier calls, and to {} by a new projection",
             show(&y),
             show(&one),
             show(&other)

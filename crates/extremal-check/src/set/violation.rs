@@ -47,7 +47,7 @@ fn outside(sample: &Sample<'_>, exact: bool) -> Verdict {
         let (d, v) = (&answer.direction, &answer.atom);
         let out = minus(v, &sample.centre);
         let d = scaled(d, 1.0 / norm(d).max(f64::MIN_POSITIVE));
-        // beyond the minimum by more than rounding
+        // skips atoms that are no better than the centre, up to rounding errors
         if -dot(&d, &out) <= 1e-6 * sample.size || sample.set.violation(v).is_none() {
             continue;
         }
@@ -58,15 +58,15 @@ fn outside(sample: &Sample<'_>, exact: bool) -> Verdict {
         let (near, far) = (at(1e-3), at(1e-2));
         ensure!(
             near > 0.0 && far > near,
-            "direction {}: from the centre past the atom {}, the violation is {near:e} at 1.001 \
-             times the way and {far:e} at 1.01 times",
+            "direction {}: on the ray from the centre through the atom {}, the violation is {near:e} at \
+             1.001 times the atom's distance and {far:e} at 1.01 times",
             show(&answer.direction),
             show(v)
         );
         ensure!(
             !exact || (5.0..20.0).contains(&(far / near)) && near > 1e-6 && near < 1e-1,
-            "direction {}: past the atom {}, the violation is {near:e} after 1e-3 of the way and \
-             {far:e} after 1e-2",
+            "direction {}: on the ray from the centre through the atom {}, the violation is {near:e} at \
+             1.001 times the atom's distance and {far:e} at 1.01 times; it is not proportional",
             show(&answer.direction),
             show(v)
         );
@@ -111,7 +111,10 @@ fn gauge(sample: &Sample<'_>) -> Verdict {
     };
     ensure!(zero == 0.0, "the gauge of 0 is {zero}");
     let gauge = |x: &[f64]| set.gauge(x).unwrap_or(f64::NAN);
-    let told = sample.answers.iter().filter(|a| a.kind == "that tells");
+    let told = sample
+        .answers
+        .iter()
+        .filter(|a| a.kind == "of extreme points");
     for answer in told {
         let here = gauge(&answer.atom);
         ensure!(
@@ -133,7 +136,7 @@ fn gauge(sample: &Sample<'_>) -> Verdict {
             let there = gauge(&scaled(&x, k));
             ensure!(
                 (there / (k * here) - 1.0).abs() <= 1e-12,
-                "{} has gauge {here}, and {k} times it {there}",
+                "{} has gauge {here}, and {k} times this point has gauge {there}",
                 show(&x)
             );
         }
@@ -141,7 +144,7 @@ fn gauge(sample: &Sample<'_>) -> Verdict {
         let sum = gauge(&plus(&x, 1.0, &y));
         ensure!(
             sum <= (here + gauge(&y)) * (1.0 + 1e-12),
-            "{} and {} have gauges {here} and {}, their sum {sum}",
+            "{} and {} have gauges {here} and {}; their sum has gauge {sum}",
             show(&x),
             show(&y),
             gauge(&y)
@@ -168,7 +171,7 @@ fn subgradient(sample: &Sample<'_>) -> Verdict {
     };
     ensure!(
         gauge == 0.0 && s.iter().all(|v| v.is_finite()),
-        "at 0 it is {gauge}, with {}",
+        "at 0, gauge_gradient returns the gauge {gauge} and the subgradient {}",
         show(&s)
     );
     for d in telling_directions(&mut rng(1), n, 6) {
@@ -178,16 +181,16 @@ fn subgradient(sample: &Sample<'_>) -> Verdict {
             let plain = set.gauge(&x).unwrap_or(f64::NAN);
             ensure!(
                 (gauge / plain - 1.0).abs() <= 1e-12,
-                "at {} it gives the gauge {gauge}, and gauge {plain}",
+                "at {} gauge_gradient returns the gauge {gauge}, but gauge returns {plain}",
                 show(&x)
             );
             let along = dot(&s, &x);
             ensure!(
                 (along / gauge - 1.0).abs() <= 1e-9,
-                "at {} the gauge is {gauge}, and ⟨s, x⟩ {along}",
+                "at {} the gauge is {gauge}, but ⟨s, x⟩ is {along}",
                 show(&x)
             );
-            // the set's end along s
+            // the largest value of ⟨s, u⟩ in the set
             let (most, _) = sample.furthest(&s)?;
             ensure!(
                 (most - 1.0).abs() <= 1e-7 && most <= 1.0 + 10.0 * sample.check.oracle.max(1e-10),

@@ -116,7 +116,7 @@ fn every_fault_of_a_loss_breaks_the_law_that_names_it() {
         ),
         (
             Off::Negative,
-            "a loss that states to be nonnegative, linear or a square is so",
+            "a loss that declares itself nonnegative, linear or a square is so",
         ),
         (
             Off::Probability,

@@ -21,9 +21,9 @@ use crate::{Error, Gradient, Point, Result, Row, kernel};
 /// The terms that a round adds to a [`Meter`].
 pub(crate) struct PlannedRound {
     played: f64,
-    /// The factor of the gradient's row; 0 if the row counts as 0.
+    /// The factor of the gradient's row. It is 0 for a row that is treated as 0.
     scale: f64,
-    /// g − λx is `scale` times the gradient's row, plus `rest` times x.
+    /// The factor of x in g − λx = scale·row + rest·x.
     rest: f64,
     /// A bound on the rounding error of `played`, and a bound on ‖g − λx‖.
     error: f64,
@@ -32,19 +32,19 @@ pub(crate) struct PlannedRound {
     row_norm: f64,
     length: f64,
     /// A bound on the rounding error of the loss, and of the tangent that its gradient defines
-    /// ([`Objective::rounding`]). A certificate is raised by both.
+    /// ([`Objective::rounding`]). A certificate is increased by both errors.
     pub loss_error: f64,
 }
 
-/// Measures a run and certifies its regret. The meter has its own sums and does not trust the
-/// learner.
+/// Measures a run and certifies its regret. The meter has its own sums and does not use the
+/// learner's numbers.
 ///
-/// A round costs O(non-zeros of its gradient) if λ is the factor of a ridge term, otherwise O(d). A
-/// certificate costs O(d) and one oracle call.
+/// A round costs O(non-zeros of its gradient) if λ is the factor of a ridge term, and O(d) in all
+/// other cases. A certificate costs O(d) and one oracle call.
 ///
-/// A certificate is never below the regret, also with rounding errors. This holds if the gradients
+/// A certificate is never below the regret, despite rounding errors. This holds if the gradients
 /// passed to the meter are exactly those of the losses. The sums have twice the digits of an `f64`,
-/// and a certificate is raised by a bound on all rounding errors ([`Certificate::rounding`]).
+/// and a certificate is increased by a bound on all rounding errors ([`Certificate::rounding`]).
 pub struct Meter {
     set: SharedSet,
     oracle: CheckedOracle,
@@ -59,7 +59,7 @@ pub struct Meter {
     atom: Atom,
     /// The entries of `atom`.
     vertex: Vec<f64>,
-    /// Whether `atom` comes from a certificate in the present dimension.
+    /// Whether `atom` was found by a certificate in the current dimension.
     answered: bool,
 }
 
@@ -109,7 +109,7 @@ impl Sums {
         1.0 + 2.0 * self.rounds as f64 * UNIT
     }
 
-    /// A bound on the rounding error of c: on ‖c − Σ(g_t − λx_t)‖.
+    /// A bound on ‖c − Σ(g_t − λx_t)‖, the rounding error of c.
     fn wide_error(&self) -> f64 {
         let rows = usize::try_from(2 * self.rounds).unwrap_or(usize::MAX);
         2.0 * self.grown() * rounding::of_wide_dot(rows) * self.size
@@ -132,7 +132,7 @@ impl fmt::Debug for Meter {
 }
 
 impl Meter {
-    /// A meter for λ-strongly convex losses; λ = 0 for losses that are only convex. If `linear` is
+    /// A meter for λ-strongly convex losses. λ is 0 for losses that are only convex. If `linear` is
     /// true, the losses are linear. The certificates hold only for losses with these properties.
     pub fn new(set: &SharedSet, lambda: f64, linear: bool) -> Self {
         let dim = set.dim();
@@ -157,7 +157,7 @@ impl Meter {
         Self::new(set, objective.strong_convexity(), objective.is_linear())
     }
 
-    /// Adds a round: the decision played, and the gradient at this decision.
+    /// Adds a round: the decision that was played, and the gradient at this decision.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
         let planned = self.look_at(x, gradient, x.dot(&gradient.row)?)?;
         self.commit(planned, gradient);
@@ -189,7 +189,7 @@ impl Meter {
         Ok(planned)
     }
 
-    /// The same for a gradient alone. `dot` is the inner product of its row and x.
+    /// Computes these terms from a gradient alone. `dot` is the inner product of its row and x.
     fn look_at(
         &mut self,
         x: &dyn Point,
@@ -198,7 +198,7 @@ impl Meter {
     ) -> Result<PlannedRound> {
         let dim = self.x.len();
         check_len("decision", dim, x.dim())?;
-        // `commit` changes these entries
+        // `commit` changes these entries of the sum
         self.sums.sum.fetch(&gradient.row);
         let row = kernel::norm(gradient.row.values());
         let square = x.norm_squared();
@@ -210,9 +210,9 @@ impl Meter {
             x.write(&mut self.direction);
         }
         let played = gradient.scale * dot + (gradient.ridge - 0.5 * self.lambda) * square;
-        // The terms of ⟨a, x⟩ and ‖x‖² add up to at most ‖a‖·‖x‖ and ‖x‖². `accuracy` is 1 for a
-        // storage that has the entries of x, and larger for a less accurate one. The exact ‖x‖ is
-        // below the computed one by at most 1e-4 of the set's size.
+        // The terms of ⟨a, x⟩ have absolute values that add up to at most ‖a‖·‖x‖. `accuracy` is 1
+        // for a storage with the entries of x, and larger for a less accurate storage. The exact
+        // ‖x‖ exceeds the computed ‖x‖ by at most 1e-4 of the set's size.
         let Accuracy { dot: dots, norm } = x.accuracy();
         let length = (square + 1e-9 * self.reach * self.reach).sqrt();
         let size = gradient.scale.abs() * row;
@@ -220,7 +220,7 @@ impl Meter {
         let error = rounding::of_row(&gradient.row) * dots * size * length
             + rounding::of_dot(x.dim()) * norm * bend * self.reach * self.reach;
         let size = size + rest.abs() * length;
-        // the error of a row that counts as 0 is the whole row
+        // a row that is treated as 0 has an error as large as the row
         let left_out = (left_out - gradient.scale).abs() * row;
         let error = error + left_out * (length + self.reach);
         Ok(PlannedRound {
@@ -285,10 +285,10 @@ impl Meter {
             let square = rounding::dot(&self.x, &self.x);
             let mut gap = rounding::dot(&self.direction, &self.x);
             gap.add_scaled(-1.0, rounding::dot(&self.direction, &self.vertex));
-            // the set's minimum is no lower than ⟨direction, x⟩ − above
+            // the set's minimum is at least ⟨direction, x⟩ − above
             let above = gap.value() + found.slack();
             self.oracle.check_gap(above, &self.direction)?;
-            // If `above` is a little below 0, the oracle missed its minimum by as much.
+            // If `above` is slightly below 0, the oracle missed its minimum by −`above`.
             let (above, short) = (above.max(0.0), (-above).max(0.0));
             // F(x) = ⟨c, x⟩ + (β/2)‖x‖²
             let mut value = slope;
@@ -299,9 +299,9 @@ impl Meter {
             let mut regret = self.sums.played;
             regret.add_scaled(-1.0, value);
             regret.add(excess);
-            // For u in the set F(u) ≥ F(x) + ⟨∇F(x), u − x⟩ + (β/2)‖u − x‖². Rounding errors come
-            // from the sums, the product β, the rounded direction (`lost`), the oracle's minimum
-            // and the last additions.
+            // Every u in the set has F(u) ≥ F(x) + ⟨∇F(x), u − x⟩ + (β/2)‖u − x‖². The sums, the
+            // product β, the rounded direction (`lost`), the oracle's minimum and the last
+            // additions have rounding errors.
             let exact = beta == 0.0 || above <= curved;
             let last = if exact {
                 rounding::of_oracle(dim, steepness, diameter, norm_bound) + lost.sqrt() * diameter
@@ -358,8 +358,8 @@ impl Meter {
         }
     }
 
-    /// An upper bound on ‖c‖_q. A computed norm is accurate to a few hundred units in the last place.
-    /// The error of c is known in the ℓ2 norm, and ‖·‖_q is at most max(1, d^(1/q − 1/2)) times that.
+    /// An upper bound on ‖c‖_q. A computed norm is accurate to a few hundred units in the last
+    /// place. The error of c is known in the ℓ2 norm. ‖·‖_q is at most max(1, d^(1/q − 1/2))·‖·‖₂.
     fn norm_upper(&self, q: f64) -> f64 {
         let sum: Vec<f64> = self.sums.sum.iter().map(Wide::value).collect();
         let norm = match q {
@@ -377,12 +377,12 @@ impl Meter {
         self.lambda * self.sums.rounds as f64
     }
 
-    /// A bound on the regret against comparators of any norm; `None` if the set is not a ball of an
-    /// ℓp norm around 0.
+    /// A bound on the regret against comparators of any norm. It is `None` if the set is not a ball
+    /// of an ℓp norm around 0.
     pub fn by_norm(&self) -> Option<ByNorm> {
         let (p, q) = match self.set.structure() {
             Structure::Euclidean { .. } => (2.0, 2.0),
-            // ‖c‖_q falls as q grows, so that a smaller q errs on the safe side
+            // ‖c‖_q decreases in q, so that a smaller q gives a larger and valid bound
             Structure::Power { p, .. } => (p, p / (p - 1.0) * (1.0 - 4.0 * f64::EPSILON)),
             Structure::Sparse(SparseAtoms {
                 count: 1,
@@ -391,7 +391,7 @@ impl Meter {
             }) => (1.0, f64::INFINITY),
             _ => return None,
         };
-        // The curvature is one of the ℓ2 norm. A smaller β errs on the safe side, and so does 0.
+        // λ is a curvature in the ℓ2 norm. A smaller β, even 0, also gives a valid bound.
         let beta = if p == 2.0 { self.beta() } else { 0.0 };
         Some(ByNorm::new(
             p,
@@ -438,7 +438,7 @@ impl Meter {
         Ok(unseal::<Saved>(saved)?.1.dim())
     }
 
-    /// Saves the sums as bytes. Only non-zero entries take space. [`Meter::load`] on a meter with
+    /// Saves the sums as bytes. Only non-zero entries are stored. [`Meter::load`] on a meter with
     /// the same set and λ restores the sums. The bytes do not depend on how many certificates were
     /// computed.
     ///

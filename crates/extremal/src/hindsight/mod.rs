@@ -6,16 +6,16 @@
 //!
 //! regret ≤ Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖² − (⟨c, x⟩ + (β/2)‖x‖²) + gap(x),
 //!
-//! where gap(x) = max_v ⟨c + βx, x − v⟩ costs one oracle call. If ‖c + βx‖²/(2β) is smaller than the
-//! gap, it replaces the gap. For λ = 0 the bound is Σ⟨g_t, x_t⟩ − min ⟨Σg_t, v⟩, whatever x is, and it
-//! is exact if the losses are linear. A [`Meter`] computes this bound from the gradients alone. The
-//! same sums also bound the regret against all comparators of norm at most ρ, for every ρ, even
-//! outside the set ([`ByNorm`]).
+//! where gap(x) = max_v ⟨c + βx, x − v⟩ costs one oracle call. If ‖c + βx‖²/(2β) is smaller than
+//! the gap, this number replaces the gap. For λ = 0 the bound is Σ⟨g_t, x_t⟩ − min ⟨Σg_t, v⟩ for
+//! every x, and it is exact if the losses are linear. A [`Meter`] computes this bound from the
+//! gradients alone. The same sums also bound the regret against all comparators of norm at most ρ,
+//! for every ρ, even outside the set ([`ByNorm`]).
 //!
-//! If the data of the rounds are stored ([`Sum`], [`QuadraticSum`]), [`solve`] computes the best fixed
-//! decision and a lower bound on the total loss of every decision. They give an interval that
-//! contains the regret, as narrow as desired ([`Best::regret`]). [`Dynamic`] and [`Intervals`]
-//! measure the regret against comparators that move.
+//! If the data of the rounds are stored ([`Sum`], [`QuadraticSum`]), [`solve`] computes the best
+//! fixed decision and a lower bound on the total loss of every decision. Together they give an
+//! interval that contains the regret ([`Best::regret`]). [`Dynamic`] and [`Intervals`] measure the
+//! regret against comparators that change over time.
 
 mod meter;
 mod moving;

@@ -1,4 +1,4 @@
-//! Regret against comparators that move: dynamic regret, and regret on the worst interval.
+//! Regret against time-varying comparators: dynamic regret, and regret on the worst interval.
 
 use super::Meter;
 use super::meter::Sums;
@@ -26,7 +26,7 @@ use crate::{Gradient, Point, Result, kernel};
 /// # Ok::<(), extremal::Error>(())
 /// ```
 pub struct Dynamic {
-    /// Holds the last round only.
+    /// The meter of the last round only.
     meter: Meter,
     regret: Wide,
     path: f64,
@@ -36,7 +36,7 @@ pub struct Dynamic {
 }
 
 impl Dynamic {
-    /// Starts before the first round.
+    /// The dynamic regret of a run without rounds.
     pub fn new(set: &SharedSet) -> Self {
         Self {
             meter: Meter::new(set, 0.0, true),
@@ -48,7 +48,7 @@ impl Dynamic {
         }
     }
 
-    /// Adds a round: the decision played, and the gradient at this decision.
+    /// Adds a round: the decision that was played, and the gradient at this decision.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
         self.meter.sums.clear();
         self.meter.see(x, gradient)?;
@@ -69,7 +69,7 @@ impl Dynamic {
         self.regret.value()
     }
 
-    /// Σ ‖u_t − u_{t−1}‖, the length of the comparator's path.
+    /// Σ ‖u_t − u_{t−1}‖, the length of the path of the comparators.
     pub fn path(&self) -> f64 {
         self.path
     }
@@ -84,9 +84,9 @@ impl Dynamic {
 /// own best fixed decision as comparator. A checkpoint every `spacing` rounds stores the sums of the
 /// gradients.
 ///
-/// A checkpoint takes 2d numbers, and [`Intervals::worst`] makes one oracle call per pair of
-/// checkpoints. Only intervals between checkpoints are compared. The regret on other intervals can be
-/// larger by up to 2·spacing·G·D, where G bounds the gradients' norms and D is the set's diameter.
+/// A checkpoint stores 2d numbers, and [`Intervals::worst`] makes one oracle call per pair of
+/// checkpoints. Only intervals between checkpoints are compared. The regret on other intervals is
+/// larger by at most 2·spacing·G·D, where G bounds the gradients and D is the set's diameter.
 pub struct Intervals {
     meter: Meter,
     spacing: u64,
@@ -98,16 +98,16 @@ pub struct Intervals {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Worst {
-    /// The first round of the interval; rounds count from 1.
+    /// The first round of the interval, counted from 1.
     pub first: u64,
     /// The last round of the interval.
     pub last: u64,
-    /// An upper bound on the regret for convex losses; the regret itself for linear losses.
+    /// An upper bound on the regret for convex losses, and the exact regret for linear losses.
     pub regret: f64,
 }
 
 impl Intervals {
-    /// Starts before the first round, with a checkpoint every `spacing` rounds.
+    /// The interval regret of a run without rounds, with a checkpoint every `spacing` rounds.
     pub fn new(set: &SharedSet, spacing: u64) -> Result<Self> {
         Kind::COUNT.check("intervals", "spacing", &spacing)?;
         let meter = Meter::new(set, 0.0, true);
@@ -118,7 +118,7 @@ impl Intervals {
         })
     }
 
-    /// Adds a round: the decision played, and the gradient at this decision.
+    /// Adds a round: the decision that was played, and the gradient at this decision.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
         self.meter.see(x, gradient)?;
         if self.meter.sums.rounds.is_multiple_of(self.spacing) {
@@ -127,8 +127,8 @@ impl Intervals {
         Ok(())
     }
 
-    /// The interval between two checkpoints on which the regret is largest; `None` if no checkpoint
-    /// was reached yet.
+    /// The interval between two checkpoints on which the regret is largest. It is `None` if no
+    /// checkpoint was reached yet.
     pub fn worst(&mut self) -> Result<Option<Worst>> {
         let mut worst: Option<Worst> = None;
         for (end, until) in self.checkpoints.iter().enumerate() {

@@ -61,7 +61,7 @@ impl QuadraticSum {
     }
 
     /// The convex quadratic ½xᵀGx + ⟨q, x⟩ + r. G is symmetric and stored by rows. The caller must
-    /// make sure that G is positive semidefinite; otherwise the lower bounds are wrong.
+    /// make sure that G is positive semidefinite. The lower bounds are wrong for any other G.
     pub fn from_parts(gram: Vec<f64>, q: &[f64], r: f64) -> Result<Self> {
         let mut sum = Self::new(q.len(), 0.0)?;
         check_entries("quadratic form", sum.gram.len(), &gram)?;
@@ -171,10 +171,10 @@ impl Total for QuadraticSum {
         }
     }
 
-    /// f(u) ≥ f(x) + ⟨Gx − b, u − x⟩ + (σ/2)‖u − x‖². Since |Σwa_i·a_j| ≤ Σw|a_i·a_j| ≤ √(G_ii·G_jj), the
-    /// terms of f at a point u add up to at most (Σ|u_i|√G_ii + √c)². The terms of the gradient times
-    /// u − x have the same bound. A product with a weight of 1 is exact, and any other product has two
-    /// rounding errors. The errors of the wide sums are of order T²·UNIT².
+    /// f(u) ≥ f(x) + ⟨Gx − b, u − x⟩ + (σ/2)‖u − x‖². Since |Σwa_i·a_j| ≤ Σw|a_i·a_j|
+    /// ≤ √(G_ii·G_jj), the absolute values of the terms of f(u) sum to at most (Σ|u_i|√G_ii + √c)².
+    /// The terms of ⟨gradient, u − x⟩ have the same bound. A product has two rounding errors, or
+    /// none if the weight is 1. The wide sums have errors of order T²·UNIT².
     fn minorant(&self, _mu: f64, x: &[f64], reach: f64, gradient: &mut [f64]) -> Minorant {
         let (dim, length) = (self.dim, kernel::norm(x));
         let (mut bend, mut slope) = (Wide::default(), Wide::default());
@@ -198,7 +198,7 @@ impl Total for QuadraticSum {
         let root = 1.001 * (along + reach * trace.sqrt() + square.abs().sqrt());
         let products = if self.unweighted { 0.0 } else { 4.0 * UNIT };
         let count = self.rounds as usize + 2 * dim;
-        // a b that was summed up over rounds is at most this large; a given one may be larger
+        // b has at most this size if it was summed over rounds, but may be larger in `from_parts`
         let given = kernel::norm(&self.cross) * (length + reach);
         let data = (products + 4.0 * rounding::of_wide_dot(count)) * (root * root + given);
         let (sigma, far) = (self.strong_convexity(), length + reach);
@@ -227,7 +227,7 @@ impl Total for QuadraticSum {
         let sigma = self.strong_convexity();
         match atom.view() {
             AtomView::Coordinate { index, value } => {
-                // G is symmetric: its row is its column
+                // G is symmetric, so that its column `index` equals its row `index`
                 let gram = &self.gram[index * self.dim..(index + 1) * self.dim];
                 for (z, g) in image.iter_mut().zip(gram) {
                     *z = value * g;

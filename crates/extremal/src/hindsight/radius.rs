@@ -76,9 +76,9 @@ impl ByNorm {
         true
     }
 
-    /// An upper bound on the regret against comparators of norm at most `radius`. It includes an
-    /// allowance for the rounding errors made here: four per product, and for every addition one
-    /// that is relative to the sizes of all terms.
+    /// An upper bound on the regret against comparators of norm at most `radius`. It allows for the
+    /// rounding errors of this computation: four per product, and one per addition, relative to the
+    /// sum of the terms' absolute values.
     pub fn at(&self, radius: f64) -> f64 {
         let (mut sum, mut size) = (0.0, 0.0);
         for part in &self.parts {

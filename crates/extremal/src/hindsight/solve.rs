@@ -98,8 +98,8 @@ pub fn solve(total: &dyn Total, set: &dyn Set, options: &Options) -> Result<Best
     solve_while(total, set, options, &|| true)
 }
 
-/// Like [`solve`], and calls `go_on` before every step. When `go_on` returns false, the search ends
-/// and returns the best decision so far, with its gap.
+/// Does the same as [`solve`], and calls `go_on` before every step. When `go_on` returns false, the
+/// search ends and returns the best decision so far, with its gap.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -139,7 +139,7 @@ pub fn solve_while(
             return Err(Error::parameter("hindsight", "start", found, allowed));
         }
         x.copy_from_slice(start);
-        // a point outside the set, by rounding, could be better than all points of the set
+        // a start that rounding moved outside the set could be better than every point of the set
         if let Some(mut projection) = set.projection() {
             projection.project(&mut x)?;
         }
@@ -262,8 +262,8 @@ impl Comparator<'_> {
             let rest = 8.0 * UNIT * (proof.constant.abs() + steep * kernel::norm(x));
             floor = floor.max(here - (0.5 + 1e-12) * steep * (steep / sigma) - rest);
         }
-        // x may lie outside the set: an atom by the oracle's error, a point of the search by its
-        // last digits, and a starting point by its violation.
+        // x may lie slightly outside the set: the oracle's error moves an atom, rounding moves a
+        // point of the search, and a starting point may have a violation.
         let stray = self.set.violation(x).unwrap_or(0.0) * 4.0 * (x.len() as f64).sqrt();
         let outside = if self.search.method == Method::Linear {
             allowance

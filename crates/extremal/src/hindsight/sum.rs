@@ -9,9 +9,9 @@ use crate::solver::{Imaged, Minorant, Total, TotalValue};
 use crate::spec::Kind;
 use crate::{Result, Row, kernel};
 
-/// The total Σ_t (w_t·ℓ(⟨a_t, x⟩, y_t) + (λ/2)‖x‖²) over rounds whose data are stored. If the first row
-/// is dense, all entries of each row are stored, otherwise the non-zeros. If the loss has a quadratic
-/// form ½⟨x, Ax⟩, every round adds it once.
+/// The total Σ_t (w_t·ℓ(⟨a_t, x⟩, y_t) + (λ/2)‖x‖²) over rounds whose data are stored. If the first
+/// row is dense, all entries of each row are stored. If it is sparse, only the non-zeros are
+/// stored. A loss with a quadratic form ½⟨x, Ax⟩ adds the form once per round.
 ///
 /// One pass over the rows computes the value and the gradient.
 ///
@@ -31,7 +31,7 @@ pub struct Sum<L: Loss + ?Sized = dyn Loss> {
     loss: Arc<L>,
     /// The factor of the ridge term per round. It includes a form that is a multiple of the identity.
     ridge: f64,
-    /// Any other form. An image ends with the entries of Ax.
+    /// A form that is not a multiple of the identity. An image ends with the entries of Ax.
     form: Option<Arc<QuadraticForm>>,
     dim: usize,
     rows: Rows,
@@ -46,7 +46,7 @@ pub struct Sum<L: Loss + ?Sized = dyn Loss> {
 struct Rows {
     dense: bool,
     ends: Vec<usize>,
-    /// The indices of sparse rows; empty for dense rows.
+    /// The indices of sparse rows. The list is empty for dense rows.
     indices: Vec<u32>,
     values: Vec<f64>,
 }
@@ -96,8 +96,8 @@ impl<L: Loss + ?Sized> Sum<L> {
         })
     }
 
-    /// Stores a round. A label or a row that the loss does not admit is an error, which stores
-    /// nothing.
+    /// Stores a round. If the loss does not admit the label or the row, the result is an error, and
+    /// nothing is stored.
     pub fn push(&mut self, row: Row<'_>, label: f64, weight: f64) -> Result<()> {
         row.check_size(self.dim)?;
         self.loss.check_label(label)?;
@@ -136,7 +136,7 @@ impl<L: Loss + ?Sized> Sum<L> {
         self.ridge * self.rounds() as f64
     }
 
-    /// Writes Ax to the end of an image, if there is a form.
+    /// If the loss has a form, writes Ax to the end of an image.
     fn map_form(&self, x: &[f64], image: &mut [f64]) {
         if let Some(form) = &self.form {
             form.apply(x, &mut image[self.rounds()..]);
@@ -148,8 +148,8 @@ impl<L: Loss + ?Sized> Sum<L> {
         smoothed(&*self.loss, mu, z, self.labels[i])
     }
 
-    /// One pass over the rounds, which adds each row to the gradient. `image_of` returns ⟨a_i, x⟩, and
-    /// `turned` is Ax if there is a form.
+    /// One pass over the rounds, which adds each row to the gradient. `image_of` returns ⟨a_i, x⟩,
+    /// and `turned` is Ax if the loss has a form.
     fn pass(
         &self,
         mu: f64,
@@ -158,7 +158,7 @@ impl<L: Loss + ?Sized> Sum<L> {
         gradient: &mut [f64],
         mut image_of: impl FnMut(usize, &Row<'_>) -> f64,
     ) -> TotalValue {
-        // the ridge terms and the forms first; their value is half of ⟨x, their gradient⟩
+        // Adds the ridge terms and the forms, whose value is half of ⟨x, their gradient⟩.
         let (rounds, sigma) = (self.rounds() as f64, self.total_ridge());
         for (g, x) in gradient.iter_mut().zip(x) {
             *g = sigma * x;
@@ -212,8 +212,8 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
         self.pass(mu, x, turned, gradient, |i, _| image[i])
     }
 
-    /// Each round has a line below its loss, and the lines are added with twice the digits. The bound
-    /// allows for these remaining errors:
+    /// The loss of each round lies above a line, and the lines are added with twice the digits. The
+    /// bound allows for these remaining errors:
     ///
     /// - A loss's value and slope have errors of 8 units in the last place each. The error of a slope
     ///   is multiplied by ‖a‖·reach, the distance that the round's prediction can move.
@@ -320,7 +320,7 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
         (value, slope)
     }
 
-    /// The average curvature. The curvature in any direction is at most the rank times larger.
+    /// The average curvature. The curvature in any direction is at most the rank times the average.
     fn smoothness(&self, mu: f64) -> f64 {
         let rank = self.rounds().min(self.dim).max(1) as f64;
         self.curvature(mu, self.trace / rank)

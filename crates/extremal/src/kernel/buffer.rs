@@ -41,7 +41,7 @@ impl Buffer {
         unsafe { std::slice::from_raw_parts(self.blocks.as_ptr().cast(), LINE * self.blocks.len()) }
     }
 
-    /// Returns the same slice as [`Buffer::padded`], mutable. The padding must stay 0.
+    /// Returns the slice of [`Buffer::padded`] as a mutable slice. The padding must stay 0.
     pub fn padded_mut(&mut self) -> &mut [f64] {
         let len = LINE * self.blocks.len();
         // SAFETY: as below.
@@ -59,7 +59,7 @@ impl Deref for Buffer {
 
     #[inline]
     fn deref(&self) -> &[f64] {
-        // SAFETY: a block is eight numbers without padding, and there are blocks for `len` of them.
+        // SAFETY: a block is eight numbers without padding, and the blocks hold at least `len`.
         unsafe { std::slice::from_raw_parts(self.blocks.as_ptr().cast(), self.len) }
     }
 }

@@ -7,8 +7,8 @@ use pulp::{Simd, WithSimd};
 
 use super::sweep::{dispatch, first_lanes, load, total};
 
-/// The number of lanes of a single sum. It needs more lanes than several sums do, to keep the
-/// adders busy.
+/// The number of lanes of a single sum. Several sums at a time keep the adders busy with fewer
+/// lanes.
 const WIDE: usize = 32;
 
 /// ⟨a, b⟩. Extra entries of the longer slice are ignored.
@@ -69,8 +69,8 @@ impl Dot {
             }
             i += REGISTERS * S::F64_LANES;
         }
-        // The rest goes to the first lanes, as if it were a last block filled up with zeros. The
-        // loop has a fixed length, so that it unrolls and the sums stay in registers.
+        // The remaining products are added to the first lanes, as if zeros filled the last block.
+        // The loop has a fixed length, so that it unrolls and the sums stay in registers.
         let mut r = 0;
         while r < REGISTERS {
             let at = i + r * S::F64_LANES;

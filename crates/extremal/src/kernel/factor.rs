@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{axpy, dot};
 
-/// The factor R. Its rows are stored one after the other, each from the diagonal on.
+/// The factor R. Its rows are stored one after the other, each starting at its diagonal entry.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Factor {
     dim: usize,

@@ -23,13 +23,13 @@ pub struct PrincipalAxes {
     pub directions: Vec<f64>,
 }
 
-/// The largest number of sweeps over all pairs of columns. Ten are enough in practice. The limit
-/// ends a loop that rounding errors would keep running.
+/// The largest number of sweeps over all pairs of columns. Ten are enough in practice. Without the
+/// limit, rounding errors could prevent the end of the loop.
 const SWEEPS: usize = 60;
 
 /// One-sided Jacobi method (Hestenes): rotates pairs of columns of `w` until all columns are
 /// orthogonal, and returns their lengths. `w` stores columns of n numbers each, one after the
-/// other. The columns of `v` undergo the same rotations; `v` may be empty.
+/// other. The same rotations are applied to the columns of `v`, which may be empty.
 fn orthogonalise(n: usize, w: &mut [f64], v: &mut [f64]) -> Vec<f64> {
     for _ in 0..SWEEPS {
         let mut turned = false;
@@ -80,7 +80,7 @@ pub fn min(values: &[f64]) -> f64 {
 }
 
 /// The entries of a square matrix, made exactly symmetric. A product of data matrices differs from
-/// its transpose by rounding. If an entry differs by more, the error is its row and its column.
+/// its transpose by rounding. An entry that differs by more is an error: its row and column.
 pub fn symmetric(rows: &[Vec<f64>]) -> Result<Vec<f64>, (usize, usize)> {
     let n = rows.len();
     let mut entries = rows.concat();
@@ -101,7 +101,7 @@ pub fn symmetric(rows: &[Vec<f64>]) -> Result<Vec<f64>, (usize, usize)> {
 /// make the columns of W = MV orthogonal. The lengths σ of these columns are the singular values,
 /// to full relative precision, and M⁻¹ = V·diag(σ⁻²)·Wᵀ.
 pub fn singular(n: usize, matrix: &[f64]) -> Singular {
-    // next to 1 so that squares are numbers
+    // scaled so that no square overflows or underflows
     let top = max_abs(matrix).max(f64::MIN_POSITIVE);
     let (mut w, mut v) = (vec![0.0; n * n], vec![0.0; n * n]);
     for j in 0..n {
@@ -124,9 +124,9 @@ pub fn singular(n: usize, matrix: &[f64]) -> Singular {
     }
 }
 
-/// The axes of the symmetric n×n matrix `a`, which is stored by rows; `None` if `a` is not positive
-/// definite. The rotations are applied to the Cholesky factor and not to `a`. Short axes beside long
-/// ones then keep all digits, which eigenvalues of `a` would lose.
+/// The axes of the symmetric n×n matrix `a`, which is stored by rows. The result is `None` if `a`
+/// is not positive definite. The rotations are applied to the Cholesky factor and not to `a`. Short
+/// axes then lose no digits beside long axes, but eigenvalues of `a` would.
 pub fn principal_axes(n: usize, a: &[f64]) -> Option<PrincipalAxes> {
     let size = (0..n).map(|i| a[i * n + i]).fold(0.0, f64::max);
     // by columns: w[j·n + i] is entry (i, j) of the factor

@@ -35,7 +35,7 @@ pub use select::{argmax_abs, argmin, max_abs};
 
 pub(crate) use sweep::{Apart, LANES, on_best_cpu, vectorised};
 
-/// ⟨a, b⟩. Both slices have the same length; extra entries of the longer one are ignored.
+/// ⟨a, b⟩. Both slices have the same length. Extra entries of the longer slice are ignored.
 ///
 /// ```
 /// assert_eq!(extremal::kernel::dot(&[1.0, 2.0], &[3.0, 4.0]), 11.0);

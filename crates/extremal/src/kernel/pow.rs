@@ -1,7 +1,7 @@
 //! |t|^a for whole vectors, several times faster than a call of libm's `powf` per entry.
 //!
 //! The logarithm uses the odd series in (m−1)/(m+1), the exponential a polynomial. The error is a
-//! few units in the last place times the exponent. The tests state it.
+//! few units in the last place times the exponent. The tests check this bound.
 
 use pulp::Simd;
 
@@ -24,7 +24,7 @@ pub enum Exponent {
 
 impl From<f64> for Exponent {
     fn from(a: f64) -> Self {
-        // p = 1.5 gives q − 1 = 2.0000000000000004 in f64: close enough to be meant.
+        // p = 1.5 gives q − 1 = 2.0000000000000004 in f64, which is treated as 2.
         let near = |b: f64| (a - b).abs() <= 4.0 * f64::EPSILON * b;
         match () {
             () if near(1.0) => Self::One,
@@ -66,7 +66,7 @@ pub(crate) fn copysign<S: Simd>(s: S, a: S::f64s, b: S::f64s) -> S::f64s {
     s.or_f64s(s.and_f64s(s.not_f64s(sign), a), s.and_f64s(sign, b))
 }
 
-/// 1.5·2⁵². A number to which this is added has its nearest integer in the low bits.
+/// 1.5·2⁵². Adding it to a number leaves the nearest integer in the low bits of the sum.
 const ROUND: f64 = 6755399441055744.0;
 
 /// A polynomial in x by Horner's rule, from the coefficient of the highest power to the constant.
@@ -83,7 +83,7 @@ macro_rules! polynomial {
 #[inline(always)]
 fn log2(t: f64) -> f64 {
     let bits = t.to_bits();
-    // m in [√½, √2), e the exponent that goes with it
+    // t = m·2^e with m in [√½, √2)
     let shifted = bits.wrapping_sub(0x3fe6_a09e_667f_3bcd);
     let e_bits = (shifted >> 52) as i64;
     let e_signed = (e_bits << 52) >> 52;
@@ -98,7 +98,7 @@ fn log2(t: f64) -> f64 {
     if t == 0.0 { f64::NEG_INFINITY } else { log }
 }
 
-/// 2^z; 0 for z < −1022.
+/// 2^z, and 0 for z < −1022.
 #[inline(always)]
 fn exp2(z: f64) -> f64 {
     let clamped = if z > 1023.0 { 1023.0 } else { z };
@@ -184,7 +184,7 @@ pub fn power_sum(a: &[f64], scale: f64, exponent: Exponent) -> f64 {
         Exponent::Half => 0.5,
         Exponent::Other(e) => e,
     };
-    // In blocks that stay in the cache: powers first, then their sum.
+    // Computes the powers of a block, which stays in the cache, and then their sum.
     let mut powers = [0.0; BLOCK];
     let ones = [1.0; BLOCK];
     let mut sum = 0.0;

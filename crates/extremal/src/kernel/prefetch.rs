@@ -7,11 +7,11 @@ use super::vectorised;
 /// A table of at most this many bytes stays in the cache without prefetching.
 const NEAR: usize = 1 << 20;
 
-/// Bytes of a cache line.
+/// The number of bytes in a cache line.
 const LINE: usize = 64;
 
-/// Prefetches the items at these indices, so that their cache misses overlap. Does nothing for a
-/// small table.
+/// Prefetches the items at these indices, so that their cache misses overlap. The call does nothing
+/// for a small table.
 #[inline(always)]
 pub(crate) fn prefetch<T>(table: &[T], indices: &[u32]) {
     if size_of_val(table) > NEAR {
@@ -42,8 +42,8 @@ pub(crate) fn prefetch_line<T>(item: *const T) {
     let _ = item;
 }
 
-/// Prefetches a cache line that is needed much later. It goes to the second-level cache, so that the
-/// first one keeps what is needed now.
+/// Prefetches a cache line that is needed much later. The line is loaded into the second-level
+/// cache, so that the first-level cache retains what is needed now.
 #[inline(always)]
 pub(crate) fn prefetch_far<T>(item: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -60,6 +60,6 @@ pub(crate) fn prefetch_far<T>(item: *const T) {
 #[inline]
 pub(crate) fn increases(indices: &[u32]) -> bool {
     let next = indices.get(1..).unwrap_or_default();
-    // A conjunction of everything vectorises, an early exit would not.
+    // This loop vectorises because it has no early exit.
     vectorised!((indices.iter().zip(next)).fold(true, |all, (a, b)| all & (a < b)))
 }

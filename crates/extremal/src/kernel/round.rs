@@ -9,7 +9,7 @@ use super::buffer::Buffer;
 use super::pow::{Exponent, Half, One, Power, Three, Two, copysign, signed_powers};
 use super::sweep::{Body, Own, sweep};
 
-/// The inputs of the first pass, and the vector `next` that it writes c' to. All vectors have the
+/// The inputs of the first pass, and the vector `next` to which it writes c'. All vectors have the
 /// same length.
 pub(crate) struct Pass<'a, O: ?Sized = Buffer> {
     pub c: &'a [f64],
@@ -47,7 +47,7 @@ impl PassResult<'_> {
     }
 }
 
-/// c' and ∇F. If M is false, m is 0, as it is for most learners, and its product is left out.
+/// Computes c' and ∇F. If M is false, m is 0 (as for most learners), and its product is skipped.
 #[inline(always)]
 fn form<S: Simd, const M: bool>(
     s: S,
@@ -81,14 +81,14 @@ sums!(
     PowerScan { st: "⟨s, t⟩", sx: "⟨s, x⟩", ss: "‖s‖²" }
 );
 
-/// Computes c' and ∇F, and writes c' to the first vector and ∇F to the second one, if there is one.
+/// Computes c' and ∇F. Writes c' to the first vector, and ∇F to the second vector if it is given.
 #[derive(Clone, Copy)]
 struct ScanAll<const M: bool>;
 
 impl<const M: bool> ScanAll<M> {
     #[inline(always)]
     fn sums<S: Simd>(s: S, d: S::f64s, x: S::f64s, g: S::f64s, sums: &mut [S::f64s]) {
-        // The roots of the first two are what a short round waits for.
+        // A short round waits for the square roots of the first two sums.
         add_product(s, &mut sums[0], g, g);
         add_product(s, &mut sums[1], d, d);
         add_product(s, &mut sums[2], d, x);
@@ -165,7 +165,7 @@ impl Body<0, 3, 0, 3> for ScanPowers {
     }
 }
 
-/// The first pass, for sets that need no more of the direction than its inner products.
+/// The first pass, for sets that need only the inner products of the direction.
 #[inline(always)]
 pub(crate) fn scan(form: Pass<'_>) -> InnerProducts {
     let (numbers, read) = (form.numbers(), form.read());
@@ -255,8 +255,8 @@ impl Body<2, 2, 0, 2> for ResidualDirection {
     }
 }
 
-/// (⟨∇F, x−v⟩, ‖v−x‖²) for v = α∇F, computed from the entries. It is accurate where a formula from
-/// the sums of the first pass would cancel.
+/// (⟨∇F, x−v⟩, ‖v−x‖²) for v = α∇F, computed from the entries. A formula from the sums of the first
+/// pass would lose digits by cancellation.
 pub(crate) fn residual_direction(formed: PassResult<'_>, alpha: f64) -> (f64, f64) {
     let PassResult { c, x, beta } = formed;
     let [gap, square] = sweep::<[f64], _, _, _, _>([beta, alpha], [c, x], [], ResidualDirection);
@@ -320,7 +320,7 @@ macro_rules! motion {
 }
 
 motion!(
-    /// x ← x + σ(α(c' + βx) − x). Only one product depends on σ, which is known last.
+    /// x ← x + σ(α(c' + βx) − x). Only one product depends on σ, which is computed last.
     step_to_direction, StepToDirection, [sigma, alpha, beta]: (s, c, x) => {
         let d = s.mul_add_e_f64s(beta, x, c);
         s.mul_add_e_f64s(sigma, s.mul_add_e_f64s(alpha, d, s.neg_f64s(x)), x)

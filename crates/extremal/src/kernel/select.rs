@@ -4,13 +4,13 @@ use super::sweep::vectorised;
 
 const LANES: usize = 16;
 
-/// max |a_i|; 0 for an empty slice. NaN entries are ignored.
+/// max |a_i|, or 0 for an empty slice. NaN entries are ignored.
 pub fn max_abs(a: &[f64]) -> f64 {
     vectorised!(best(a, 0.0, magnitude, greater))
 }
 
-/// The index of the largest |a_i|; `None` for an empty slice. If several entries are largest, the
-/// smallest index is returned. NaN entries are ignored.
+/// The index of the largest |a_i|. It is `None` for an empty slice. If several entries are largest,
+/// the smallest index is returned. NaN entries are ignored.
 pub fn argmax_abs(a: &[f64]) -> Option<usize> {
     vectorised!({
         let top = best(a, 0.0, magnitude, greater);
@@ -18,8 +18,8 @@ pub fn argmax_abs(a: &[f64]) -> Option<usize> {
     })
 }
 
-/// The index of the smallest a_i; `None` for an empty slice. If several entries are smallest, the
-/// smallest index is returned. NaN entries are ignored.
+/// The index of the smallest a_i. It is `None` for an empty slice. If several entries are smallest,
+/// the smallest index is returned. NaN entries are ignored.
 pub fn argmin(a: &[f64]) -> Option<usize> {
     vectorised!({
         let low = best(a, f64::INFINITY, itself, less);
@@ -68,8 +68,8 @@ fn best(a: &[f64], worst: f64, key: impl Fn(f64) -> f64, better: impl Fn(f64, f6
     top
 }
 
-/// The first index whose key is `top`. Comparisons without an early exit skip whole chunks, because
-/// these vectorise.
+/// The first index whose key is `top`. Whole chunks are compared without an early exit, because
+/// such a loop vectorises.
 #[inline(always)]
 fn first(a: &[f64], top: f64, key: impl Fn(f64) -> f64) -> Option<usize> {
     let (chunks, _) = a.as_chunks::<LANES>();

@@ -5,7 +5,7 @@
 //! register holds two, four or eight numbers.
 
 #![allow(unsafe_code)]
-#![allow(clippy::needless_range_loop)] // iterators would not be inlined for certain, see below
+#![allow(clippy::needless_range_loop)] // iterators are not always inlined, see below
 
 use std::marker::PhantomData;
 
@@ -99,7 +99,7 @@ pub(crate) fn sweep<
 #[repr(align(16))]
 pub(crate) struct Apart(pub f64);
 
-/// The arguments of a pass. Addresses take half as many words as slices; `new` checks the lengths.
+/// The arguments of a pass. An address has half as many words as a slice. `new` checks the lengths.
 struct Sweep<'a, O: ?Sized, B, const N: usize, const R: usize, const W: usize, const K: usize> {
     n: usize,
     numbers: &'a [f64; N],
@@ -170,12 +170,12 @@ where
         // sums[r] belongs to the r-th register of each group of eight entries
         let mut sums = [[zero; K]; REGISTERS];
 
-        // Macros and plain loops, not closures and iterators: only what is inlined for certain is
-        // compiled for the instruction set chosen.
+        // These are macros and plain loops, because closures and iterators are not always inlined.
+        // Only inlined code is compiled for the chosen instruction set.
         //
-        // SAFETY, here and below: `new` saw that every vector has n entries, and padded ones have
-        // memory for the whole last register. A register of f64 is
-        // no more than its lanes in a row, whatever its alignment.
+        // SAFETY, here and below: `new` checked that every vector has n entries, and padded vectors
+        // have memory for the whole last register. Apart from its alignment, a register has the
+        // layout of an array of its lanes.
         macro_rules! one {
             ($at:expr, $sums:expr, $from:ident => $load:expr, $to:ident, $v:ident => $store:expr) => {{
                 let at = $at;
@@ -196,7 +196,7 @@ where
                 }
             }};
         }
-        // The hardware prefetches short rows by itself, and long ones would evict the vectors.
+        // The hardware prefetches short rows by itself, and long rows would evict the vectors.
         let next_row = match read.last() {
             Some(row) if B::PREFETCHES_NEXT_ROW && (256..=65_536).contains(&n) => {
                 row.wrapping_add(n)
@@ -218,7 +218,7 @@ where
             }
             i += LANES;
         }
-        // The rest: a loop of fixed length, so that it unrolls and the sums stay in registers.
+        // The remaining entries. The loop has a fixed length, so that the sums stay in registers.
         if i < n {
             let mut r = 0;
             while r < REGISTERS {
@@ -259,7 +259,7 @@ where
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, s: S) {
-        // Eight lanes in as many registers as they take.
+        // Eight lanes need one, two or four registers.
         match S::F64_LANES {
             8 => self.run::<S, 1>(s),
             4 => self.run::<S, 2>(s),
@@ -278,8 +278,8 @@ pub(super) unsafe fn load<S: Simd>(from: *const f64) -> S::f64s {
     unsafe { from.cast::<S::f64s>().read_unaligned() }
 }
 
-/// A mask for the first `count` lanes, where `count` is less than the number of lanes. (pulp's own
-/// partial loads jump into a table.)
+/// A mask for the first `count` lanes, where `count` is less than the number of lanes. (The partial
+/// loads of pulp use a jump table instead.)
 #[inline(always)]
 pub(super) fn first_lanes<S: Simd>(s: S, count: usize) -> MemMask<S::m64s> {
     MemMask::new(s.mask_between_m64s(0, count as u64).mask())
@@ -303,8 +303,8 @@ pub(super) fn total<S: Simd, const REGISTERS: usize>(
     s.reduce_sum_f64s(registers[0])
 }
 
-/// Runs `pass` with the best instruction set of this processor. Only the code for AVX-512 is inlined.
-/// With all of them inlined, the code of a round would not fit into the instruction caches.
+/// Runs `pass` with the best instruction set of this processor. Only the code for AVX-512 is
+/// inlined. If all were inlined, the code of a round would exceed the instruction caches.
 #[inline(always)]
 pub(super) fn dispatch<P: WithSimd>(pass: P) -> P::Output {
     #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,7 @@
 //! Learners. A round has two phases: [`Learner::decide`] returns the decision, and
-//! [`Learner::observe`] receives the gradient there and ends the round. The file of a Frank-Wolfe
-//! learner implements a [`Rule`], which defines how a gradient enters the surrogate and how far the
-//! learner steps.
+//! [`Learner::observe`] receives the gradient at this decision and ends the round. The file of a
+//! Frank-Wolfe learner implements a [`Rule`], which defines how a gradient enters the surrogate and
+//! how far the learner steps.
 
 use std::fmt;
 
@@ -90,7 +90,7 @@ pub enum Uses {
     Gauge,
     /// The function h of a set {x : h(x) ≤ 0}.
     Constraint,
-    /// None: the decisions have a closed form.
+    /// No operation: the decisions have a closed form.
     Nothing,
 }
 
@@ -107,9 +107,9 @@ impl LearnerSpec {
         self.inner().uses()
     }
 
-    /// The λ of the ridge term (λ/2)‖x‖² that the losses must have if a round in lazy storage is to
-    /// cost O(non-zeros). With another ridge term, the learner passes over all features touched so
-    /// far every few rounds. `None` for learners without this condition.
+    /// A round in lazy storage costs O(non-zeros) only if the losses have the ridge term (λ/2)‖x‖²
+    /// with this λ. Otherwise, every few rounds the learner updates all features observed so far.
+    /// The result is `None` for learners without this condition.
     pub fn needs_ridge(&self) -> Option<f64> {
         self.inner().needs_ridge()
     }
@@ -125,7 +125,7 @@ impl LearnerSpec {
         self.inner().make(set, storage)
     }
 
-    /// Like [`LearnerSpec::build_stored`], but a learner that takes examples is an error.
+    /// Builds the learner in the given storage, unless it observes examples instead of gradients.
     pub(crate) fn build_for_gradients(
         &self,
         set: &SharedSet,
@@ -135,7 +135,7 @@ impl LearnerSpec {
         match learner.by_example() {
             None => Ok(learner),
             Some(_) => Err(Error::Unsupported(format!(
-                "{self} takes examples, not gradients: it can't be the base of another learner"
+                "{self} observes examples, not gradients: it can't be the base of another learner"
             ))),
         }
     }
@@ -155,7 +155,7 @@ pub enum Storage {
     Sparse,
 }
 
-/// An online learner: it returns a decision, then receives the gradient of the loss there.
+/// An online learner. It returns a decision, and then receives the loss's gradient at the decision.
 ///
 /// Learners are `Send` and `Sync`: one thread plays the rounds while others read the decision.
 ///
@@ -182,8 +182,8 @@ pub trait Learner: Send + Sync {
     }
 
     /// The decision of this round. Until [`Learner::observe`] ends the round, every call returns
-    /// the same decision. A learner with random decisions draws one in the first call of a round.
-    /// For other learners the call changes nothing.
+    /// the same decision. A learner with random decisions draws a decision in the first call of a
+    /// round. For other learners the call changes nothing.
     ///
     /// ```
     /// use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -200,8 +200,8 @@ pub trait Learner: Send + Sync {
         Ok(self.decision())
     }
 
-    /// Takes the gradient at the decision and ends the round. It calls [`Learner::decide`] first if
-    /// the caller did not. An invalid gradient is an error and changes nothing.
+    /// Receives the gradient at the decision and ends the round. It calls [`Learner::decide`] first
+    /// if the caller did not. An invalid gradient is an error and changes nothing.
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record>;
 
     /// The current decision, read-only.
@@ -212,8 +212,8 @@ pub trait Learner: Send + Sync {
         self.seen().rounds
     }
 
-    /// The regret bound proven for this learner on this set, with its assumptions; `None` if there is
-    /// no theorem.
+    /// The regret bound proven for this learner on this set, with its assumptions. It is `None` if
+    /// there is no theorem.
     fn guarantee(&self) -> Option<Guarantee>;
 
     /// The observed quantities against which the theorem's assumptions are checked.
@@ -232,8 +232,8 @@ pub trait Learner: Send + Sync {
 
     /// Continues in a higher dimension, if the set can grow ([`Set::grown`](crate::set::Set::grown)).
     /// The result is the same as if the dimension had been known from the start, with 0 in the new
-    /// entries of all earlier decisions and gradients. Growing to the present dimension changes
-    /// nothing, and neither does an error.
+    /// entries of all earlier decisions and gradients. The current dimension changes nothing, and
+    /// neither does an error.
     ///
     /// ```
     /// use extremal::{learner::{LearnerSpec, Storage}, Gradient, SetSpec};
@@ -270,19 +270,19 @@ pub trait Learner: Send + Sync {
     /// ```
     fn plan(&mut self, gradient: &Gradient<'_>) -> Result<Record>;
 
-    /// Ends the planned round. Without a plan it does nothing.
+    /// Ends the planned round. Without a plan the call does nothing.
     fn commit(&mut self);
 
-    /// Undoes the plan, bit for bit. Without a plan it does nothing.
+    /// Undoes the plan, bit for bit. Without a plan the call does nothing.
     fn discard(&mut self);
 
-    /// Plays a round of a learner that takes examples in place of gradients: it predicts, then
-    /// learns from the label. An error changes nothing. [`Learner::by_example`] names these
-    /// learners; for all others, this is an error.
+    /// Plays a round of a learner that observes examples instead of gradients: it predicts, then
+    /// observes the label. An error changes nothing. For a learner without [`Learner::by_example`],
+    /// this call is an error.
     fn learn(&mut self, example: &Example<'_>) -> Result<Learnt>;
 
-    /// The further methods of a learner that takes examples; `None` for a learner that takes
-    /// gradients.
+    /// The further methods of a learner that observes examples. It is `None` for a learner that
+    /// observes gradients.
     fn by_example(&self) -> Option<&dyn ByExample>;
 }
 
@@ -317,7 +317,7 @@ pub struct Example<'a> {
     loss: &'a dyn Losses,
 }
 
-/// Any objective, whatever its loss.
+/// An objective with any type of loss.
 trait Losses {
     fn at(&self, prediction: f64, label: f64) -> (f64, f64);
 }
@@ -350,17 +350,17 @@ impl<'a> Example<'a> {
         })
     }
 
-    /// The loss of the prediction, or an error if it is not the whole loss or of another kind.
+    /// The loss, or an error if it has a ridge term, ignores the label, or can be negative.
     fn check<L: Loss + ?Sized>(objective: &Objective<L>) -> Result<&L> {
         let loss = &**objective.loss();
         if objective.strong_convexity() > 0.0 || loss.form().is_some() {
             let what =
-                "this learner takes losses of the prediction alone: leave out the ridge term";
+                "this learner needs a loss of the prediction alone: leave out the ridge term";
             return Err(Error::Unsupported(what.into()));
         }
         if loss.labels() == Labels::None || !loss.is_nonnegative() {
             return Err(Error::Unsupported(format!(
-                "this learner takes losses of a prediction and a label that are never negative, not {}",
+                "this learner needs a loss of a prediction and a label that is never negative, not {}",
                 loss.name()
             )));
         }
@@ -379,30 +379,30 @@ impl<'a> Example<'a> {
 pub struct Learnt {
     /// The prediction that was played.
     pub prediction: f64,
-    /// The loss there, times the weight.
+    /// The loss of this prediction, times the weight.
     pub loss: f64,
-    /// Its slope in the prediction.
+    /// The slope of this loss at the prediction.
     pub slope: f64,
     /// The learner's record.
     pub record: Record,
 }
 
-/// A learner that takes examples. Its predictions are those of points of a set that follows the
-/// data, {x : Σ(M_i·x_i)² ≤ r²}.
+/// A learner that observes examples. It predicts with the points of a set that depends on the data,
+/// {x : Σ(M_i·x_i)² ≤ r²}.
 pub trait ByExample {
-    /// The prediction of the present decision, as it would be played.
+    /// The prediction that the current decision makes for this row.
     fn predict(&self, row: &Row<'_>) -> Result<f64>;
 
-    /// The range that predictions are clipped to, if they are.
+    /// The range to which predictions are clipped. It is `None` without clipping.
     fn range(&self) -> Option<(f64, f64)>;
 
     /// r.
     fn radius(&self) -> f64;
 
-    /// M_i; 0 for a feature that was never seen.
+    /// M_i. It is 0 for a feature that was never observed.
     fn scale(&self, index: usize) -> f64;
 
-    /// The largest violation of the set by the present decision, relative to r.
+    /// The largest violation of the set by the current decision, relative to r.
     fn violation(&self) -> f64;
 
     /// The regret against comparators of any norm √(Σ(M_i·x_i)²).
@@ -412,8 +412,8 @@ pub trait ByExample {
     fn loss_rounding(&self) -> f64;
 }
 
-/// The error of a learner that can't play the set in this storage. If the set allows the storage,
-/// the message names learners that can.
+/// The error for a learner that does not support the set in this storage. If the set supports the
+/// storage, the message names learners that support both.
 fn not_stored(learner: &'static str, set: &SharedSet, storage: Storage) -> Error {
     let (needs, mut instead) = match (storage, set.structure()) {
         (Storage::Lazy, Structure::Euclidean { .. }) => (

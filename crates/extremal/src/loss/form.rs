@@ -43,7 +43,7 @@ impl QuadraticForm {
         })
     }
 
-    /// The symmetric matrix with these rows; an error if it is not positive semidefinite. O(d³).
+    /// A symmetric matrix from its rows, in O(d³). It must be positive semidefinite.
     pub fn matrix(rows: &[Vec<f64>]) -> Result<Self> {
         let dim = rows.len();
         let refused = |what: String| Error::parameter(OWNER, "matrix", what, SEMIDEFINITE);
@@ -87,7 +87,7 @@ impl QuadraticForm {
         self.largest
     }
 
-    /// If A is given as k times the identity, this k. Then Ax needs no memory.
+    /// The k of an A that is given as k times the identity. Then Ax needs no memory.
     pub(crate) fn as_multiple(&self) -> Option<f64> {
         match self.shape {
             Shape::Diagonal(Bound::All(k)) => Some(k),
@@ -95,7 +95,7 @@ impl QuadraticForm {
         }
     }
 
-    /// The dimension; `None` if A is a multiple of the identity in any dimension.
+    /// The dimension. It is `None` if A is a multiple of the identity in any dimension.
     pub fn dim(&self) -> Option<usize> {
         match &self.shape {
             Shape::Diagonal(values) => values.len(),

@@ -14,7 +14,7 @@ impl Described for Hinge {
     const ABOUT: About = About {
         summary: "max(0, 1 − y⟨a, x⟩), labels ±1 or 0/1",
         cost: "O(1)",
-        guarantee: "slope 1, not smooth",
+        guarantee: "slope at most 1, not smooth",
         reference: "Cortes & Vapnik, Machine Learning 1995",
         citations: &[],
         examples: &["hinge"],
@@ -55,7 +55,7 @@ impl Described for SquaredHinge {
     const ABOUT: About = About {
         summary: "½max(0, 1 − y⟨a, x⟩)², labels ±1 or 0/1",
         cost: "O(1)",
-        guarantee: "slope 1 + |z|, smooth with 1",
+        guarantee: "slope at most 1 + |z|, 1-smooth",
         reference: "Chang, Hsieh & Lin, JMLR 2008",
         citations: &[],
         examples: &["squared-hinge"],

@@ -18,7 +18,7 @@ impl Described for Huber {
     const ABOUT: About = About {
         summary: "½r² for |r| ≤ δ, δ(|r| − δ/2) beyond, with r = ⟨a, x⟩ − y",
         cost: "O(1)",
-        guarantee: "slope at most δ, smooth with 1",
+        guarantee: "slope at most δ, 1-smooth",
         reference: "Huber, Annals of Mathematical Statistics 1964",
         citations: &[],
         examples: &["huber", "huber:delta=0.1"],

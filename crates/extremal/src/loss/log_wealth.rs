@@ -2,7 +2,7 @@
 //! and x the shares of the wealth. A period multiplies the wealth by ⟨a, x⟩, so that the total loss is
 //! minus the logarithm of the final wealth. The label is ignored.
 //!
-//! The slope 1/z has no bound unless ⟨a, x⟩ stays away from 0, as it does on the simplex here:
+//! The slope 1/z has no bound unless ⟨a, x⟩ is bounded away from 0, as on the simplex here:
 //!
 //! ```
 //! use extremal::loss::{Loss, LossSpec, Objective};
@@ -24,14 +24,14 @@ fields! {
     pub struct LogWealth {}
 }
 
-/// The smallest prediction that is allowed. The slope 1/z of a smaller number could be infinite.
+/// The smallest allowed prediction. At a smaller one, the slope 1/z could be infinite.
 const SMALLEST: f64 = f64::MIN_POSITIVE;
 
 impl Described for LogWealth {
     const ABOUT: About = About {
         summary: "−ln⟨a, x⟩ with the price relatives a, for ⟨a, x⟩ > 0",
         cost: "O(1), one logarithm",
-        guarantee: "slope 1/z: no bound unless the set keeps ⟨a, x⟩ away from 0; not smooth; exp-concave with 1",
+        guarantee: "slope 1/z, unbounded unless ⟨a, x⟩ is bounded away from 0 on the set; not smooth; 1-exp-concave",
         reference: "Cover, Mathematical Finance 1991",
         citations: &[],
         examples: &["log-wealth"],

@@ -14,7 +14,7 @@ impl Described for Logistic {
     const ABOUT: About = About {
         summary: "ln(1 + exp(−y⟨a, x⟩)), labels ±1 or 0/1",
         cost: "O(1), one exponential and one logarithm",
-        guarantee: "slope below 1, smooth with 1/4",
+        guarantee: "slope below 1, ¼-smooth",
         reference: "textbook",
         citations: &[],
         examples: &["logistic"],
@@ -32,7 +32,7 @@ impl Loss for Logistic {
         // e^(−|m|) never overflows, and both signs of m need only this number.
         let e = (-margin.abs()).exp();
         let u = 1.0 + e;
-        // ln(1+e) = ln(u)·e/(u−1) keeps its digits for small e, in half the time of ln_1p.
+        // ln(1+e) = ln(u)·e/(u−1) is accurate for small e and takes half the time of ln_1p.
         let log = if u > 1.0 { u.ln() * (e / (u - 1.0)) } else { e };
         let value = log + (-margin).max(0.0);
         let chance_wrong = if margin > 0.0 { e } else { 1.0 } / u;

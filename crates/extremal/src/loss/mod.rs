@@ -68,8 +68,8 @@ pub trait Loss: Send + Sync {
     /// The name of the loss in messages.
     fn name(&self) -> &'static str;
 
-    /// The value and the derivative at z; at a kink, any subgradient. If the loss is not defined at z,
-    /// the value is ∞, and [`Loss::check_prediction`] returns the reason.
+    /// The value and the derivative at z, or any subgradient at a kink. If the loss is not defined
+    /// at z, the value is ∞, and [`Loss::check_prediction`] returns the reason.
     fn at(&self, z: f64, label: f64) -> (f64, f64);
 
     /// The labels that the loss admits.
@@ -105,8 +105,8 @@ pub trait Loss: Send + Sync {
         Ok(())
     }
 
-    /// The largest |derivative| over all |z| ≤ `reach` and all labels of size at most `label`. The
-    /// default ∞ means that no bound is known.
+    /// The largest |derivative| over all |z| ≤ `reach` and all labels with absolute value at most
+    /// `label`. The default ∞ means that no bound is known.
     fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {
         f64::INFINITY
     }
@@ -128,7 +128,7 @@ pub trait Loss: Send + Sync {
         false
     }
 
-    /// Whether the loss is linear in z without a form. Then one oracle call gives the exact regret.
+    /// Whether the loss is linear in z, without a form. One oracle call gives its exact regret.
     fn is_linear(&self) -> bool {
         self.smoothness() == 0.0 && self.form().is_none()
     }
@@ -138,8 +138,8 @@ pub trait Loss: Send + Sync {
         false
     }
 
-    /// The matrix A of a term ½⟨x, Ax⟩ that the loss adds in every round. Only this term and a ridge
-    /// term can make the loss strongly convex in x: orthogonally to a, ⟨a, x⟩ does not change.
+    /// The matrix A of a term ½⟨x, Ax⟩ that the loss adds in every round. Only this term or a
+    /// ridge term can make the loss strongly convex, as ⟨a, x⟩ is constant orthogonally to a.
     fn form(&self) -> Option<Arc<QuadraticForm>> {
         None
     }
@@ -174,7 +174,7 @@ pub struct Objective<L: Loss + ?Sized = dyn Loss> {
     loss: Arc<L>,
     ridge: f64,
     form: Option<Arc<QuadraticForm>>,
-    /// If the form is k times the identity, k, otherwise 0. Such a form acts as a ridge term.
+    /// The k of a form that is k times the identity, and acts as a ridge term. It is 0 otherwise.
     form_ridge: f64,
 }
 
@@ -189,7 +189,7 @@ impl<L: Loss + ?Sized> Clone for Objective<L> {
     }
 }
 
-/// The loss of a round at the decision played.
+/// The loss of a round at the decision that was played.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Evaluation<'a> {
@@ -211,7 +211,7 @@ pub struct Scratch {
 }
 
 impl<L: Loss + ?Sized> Objective<L> {
-    /// A loss with the ridge term (λ/2)‖x‖², where λ is `ridge`; 0 means no ridge term.
+    /// A loss with the ridge term (λ/2)‖x‖². `ridge` is λ, and 0 means no ridge term.
     pub fn new(loss: Arc<L>, ridge: f64) -> Result<Self> {
         Kind::CURVATURE.admit("loss", "l2", ridge)?;
         let form = loss.form();
@@ -229,7 +229,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         &self.loss
     }
 
-    /// The λ of the ridge term (λ/2)‖x‖²; 0 without one.
+    /// The λ of the ridge term (λ/2)‖x‖². It is 0 without a ridge term.
     pub fn ridge(&self) -> f64 {
         self.ridge
     }
@@ -379,8 +379,8 @@ impl<L: Loss + ?Sized> Objective<L> {
         self.ridge + self.form_ridge
     }
 
-    /// A bound G on ‖∇f(x)‖ for all ‖x‖ ≤ `norm_bound`, rows of norm at most `row` and labels of size at
-    /// most `label`; ∞ if no bound is known.
+    /// A bound G on ‖∇f(x)‖ for all ‖x‖ ≤ `norm_bound`, all rows of norm at most `row` and all
+    /// labels with absolute value at most `label`. It is ∞ if no bound is known.
     pub fn gradient_bound(&self, row: f64, label: f64, norm_bound: f64) -> f64 {
         let reach = row * norm_bound;
         self.gradient_bound_between(row, -reach, reach, label, norm_bound)
@@ -395,7 +395,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         label: f64,
         norm_bound: f64,
     ) -> f64 {
-        // 0, even for an infinite slope, if all rows are 0
+        // the bound is 0 if all rows are 0, even for an infinite slope
         let data = match row {
             0.0 => 0.0,
             _ => self.loss.slope_bound_between(low, high, label) * row,
@@ -427,13 +427,14 @@ impl<L: Loss + ?Sized> Objective<L> {
         data + self.ridge + self.largest()
     }
 
-    /// The strong convexity λ of the whole loss in x, for any row; 0 if it is not strongly convex.
+    /// The strong convexity λ of the whole loss in x, for any row. It is 0 if the loss has none.
     pub fn strong_convexity(&self) -> f64 {
         self.ridge + self.form.as_ref().map_or(0.0, |form| form.smallest())
     }
 
-    /// The properties of these losses that theorems may assume, for weights of at most 1. `row` bounds
-    /// the norms of the rows, or is ∞. If `oblivious`, the losses do not depend on the decisions.
+    /// The properties of these losses that theorems may assume, for weights of at most 1. `row`
+    /// bounds the norms of the rows, or is ∞. If `oblivious` is true, the losses do not depend on
+    /// the decisions.
     pub fn facts(&self, row: f64, oblivious: bool) -> LossFacts {
         LossFacts {
             strong_convexity: self.strong_convexity(),
@@ -447,7 +448,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         self.loss.is_linear() && self.ridge == 0.0 && self.largest() == 0.0
     }
 
-    /// A lower bound on the total loss over any rounds: 0 if the loss is never negative, otherwise −∞.
+    /// A lower bound on the total loss of any rounds: 0 if the loss is never negative, or else −∞.
     pub fn least_total(&self) -> f64 {
         if self.loss.is_nonnegative() {
             0.0
@@ -456,7 +457,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         }
     }
 
-    /// A total loss minus [`Objective::least_total`]. No regret is larger.
+    /// A total loss minus [`Objective::least_total`]. It is an upper bound on the regret.
     pub fn above_least(&self, total: f64) -> f64 {
         total - self.least_total()
     }
@@ -466,7 +467,7 @@ impl<L: Loss + ?Sized> Objective<L> {
     }
 }
 
-/// Returns ½⟨x, Ax⟩. Writes the sum of its gradient Ax and of scale·a, where a is the row, to `scratch`.
+/// Returns ½⟨x, Ax⟩, and writes the gradient Ax + scale·a for the row a to `scratch`.
 fn add_form(
     form: &QuadraticForm,
     row: Row<'_>,

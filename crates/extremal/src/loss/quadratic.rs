@@ -1,5 +1,5 @@
-//! The loss f(x) = ½⟨x, Ax⟩ + ⟨b, x⟩ with a fixed positive semidefinite A; b is the round's row. A
-//! weight multiplies only b, and A counts once per round, like a ridge term. The label is ignored.
+//! The loss f(x) = ½⟨x, Ax⟩ + ⟨b, x⟩ with a fixed positive semidefinite A, where b is the round's
+//! row. A weight multiplies only b, not A (as for a ridge term). The label is ignored.
 //!
 //! ```
 //! use extremal::{LossSpec, Objective};
@@ -30,9 +30,9 @@ fields! {
 
 impl Described for Quadratic {
     const ABOUT: About = About {
-        summary: "½⟨x, Ax⟩ + ⟨b, x⟩ with a fixed A; b is the round's row",
+        summary: "½⟨x, Ax⟩ + ⟨b, x⟩ with a fixed A, where b is the round's row",
         cost: "O(1) for one number, O(d) for a list, O(d²) for a matrix",
-        guarantee: "slope ‖b‖ + λ_max‖x‖, smooth with A's largest and strongly convex with its smallest eigenvalue",
+        guarantee: "slope at most ‖b‖ + λ_max‖x‖; λ_max-smooth and λ_min-strongly convex, where λ are the eigenvalues of A",
         reference: "textbook",
         citations: &[],
         examples: &["quadratic", "quadratic:diagonal=0.1"],

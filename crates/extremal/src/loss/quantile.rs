@@ -19,7 +19,7 @@ impl Described for Quantile {
     const ABOUT: About = About {
         summary: "level·(y − z) if z < y, otherwise (1 − level)·(z − y), with z = ⟨a, x⟩",
         cost: "O(1)",
-        guarantee: "slope max(level, 1 − level), not smooth",
+        guarantee: "slope at most max(level, 1 − level), not smooth",
         reference: "Koenker & Bassett, Econometrica 1978",
         citations: &[],
         examples: &["quantile", "quantile:level=0.9"],

@@ -2,7 +2,7 @@
 
 use super::Loss;
 
-/// A loss at a prediction, smoothed or not.
+/// A loss at a prediction, with and without smoothing.
 pub(crate) struct Smoothed {
     /// The value of the smoothed loss.
     pub value: f64,
@@ -12,14 +12,15 @@ pub(crate) struct Smoothed {
     pub unsmoothed: f64,
     /// The loss lies above the tangent of the smoothed loss by at least this much, everywhere.
     pub smoothing_slack: f64,
-    /// The line with this slope through (`at`, `height`) exceeds the loss nowhere by more than `error`.
+    /// The line with this slope through (`at`, `height`) exceeds the loss by at most `error`.
     pub at: f64,
     pub height: f64,
     pub error: f64,
 }
 
-/// Minimises ℓ(u) + (u − z)²/(2μ) over u, by bisection for the u at which the slopes cancel. At this u
-/// the slope of ℓ is s = (z − u)/μ, and the tangent of ℓ lies μs²/2 above the envelope's tangent at z.
+/// Minimises ℓ(u) + (u − z)²/(2μ) over u, by bisection to the u at which the slopes cancel. At this
+/// u the slope of ℓ is s = (z − u)/μ, and the tangent of ℓ lies μs²/2 above the envelope's tangent
+/// at z.
 pub(crate) fn smoothed(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64) -> Smoothed {
     let (unsmoothed, slope) = loss.at(z, label);
     if mu == 0.0 || slope == 0.0 {
@@ -33,12 +34,12 @@ pub(crate) fn smoothed(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64)
             error: 0.0,
         };
     }
-    // The minimiser lies between z and the point where the slope at z would lead.
+    // The minimiser lies between z and z − μ·slope.
     let (mut near, mut far) = (z, z - mu * slope);
     if !far.is_finite() {
         far = beyond(loss, mu, z, label, slope);
     }
-    // If the loss is straight up to `far`, this is the minimiser. Otherwise bisect to rounding.
+    // If the loss is linear up to `far`, this is the minimiser. Otherwise bisect to rounding.
     let (mut near_slope, mut far_slope) = (slope, loss.at(far, label).1);
     if far_slope == slope {
         near = far;
@@ -84,7 +85,7 @@ fn beyond(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64, slope: f64) 
         let far = z - slope.signum() * reach;
         let (value, here) = loss.at(far, label);
         let past = (here - (z - far) / mu > 0.0) != (slope > 0.0);
-        // stop if no point of the line is one
+        // stop if no number is such a point
         if (value.is_finite() && past) || !reach.is_finite() {
             return far;
         }

@@ -14,7 +14,7 @@ impl Described for Squared {
     const ABOUT: About = About {
         summary: "½(⟨a, x⟩ − y)²",
         cost: "O(1)",
-        guarantee: "slope |z| + |y|, smooth with 1",
+        guarantee: "slope at most |z| + |y|, 1-smooth",
         reference: "textbook",
         citations: &[],
         examples: &["squared"],

@@ -1,6 +1,6 @@
 //! Affine images of a set K: τK (`scale`), K + s (`translate`) and MK with an invertible matrix M
 //! (`image`). Together they make MK + b: `translate:by=[…],set=(image:matrix=[…],set=(…))`. A
-//! scaled ball is again a ball, and keeps the fast algorithms for balls.
+//! scaled ball is again a ball, and uses the fast algorithms for balls.
 //!
 //! ```
 //! use extremal::SetSpec;
@@ -45,8 +45,8 @@ fields! {
 fields! {
     /// Spec of K + s.
     pub struct Translate {
-        /// the translation s: one number for all coordinates, or a list; its norm is at most the
-        /// set's largest norm or 10³ diameters
+        /// the translation s: one number for all coordinates, or a list; ‖s‖₁ is at most the larger
+        /// of the set's largest norm and 10³ diameters
         pub by: Bound => Kind::Each(&Kind::NUMBER),
         /// the set to transform
         pub set: Box<SetSpec> => Kind::Spec("set"),
@@ -67,7 +67,7 @@ impl Described for Scale {
     const ABOUT: About = About {
         summary: "a set scaled by a factor",
         cost: "the set's cost",
-        guarantee: "D = τ·D_K, strongly convex with α_K/τ",
+        guarantee: "D = τ·D_K, strong-convexity constant α_K/τ",
         reference: "textbook",
         citations: &[],
         examples: &["scale:by=3,set=(l2)", "scale:by=0.5,set=(box:lower=0)"],
@@ -92,7 +92,7 @@ impl Described for Image {
     const ABOUT: About = About {
         summary: "image of a set under an invertible matrix",
         cost: "the set's cost plus O(d²); O(d³) once, to build it",
-        guarantee: "D ≤ σ_max·D_K, with equality if K is l2; strongly convex with α_K·σ_min/σ_max²",
+        guarantee: "D ≤ σ_max·D_K, with equality if K is l2; strong-convexity constant α_K·σ_min/σ_max²",
         reference: "textbook; for ellipsoids Journée et al., JMLR 2010",
         citations: &[],
         examples: &[
@@ -226,7 +226,7 @@ impl AffineSet {
         let far: f64 = shift.iter().map(|v| v.abs()).sum();
         if !(far <= most) {
             let value = format!("… with ‖by‖₁ = {far}");
-            let allowed = "no longer than the set's largest norm or 10³ diameters, so that points keep their precision";
+            let allowed = "at most the larger of the set's largest norm and 10³ diameters, so that points keep their precision";
             return Err(Error::parameter("translate", "by", value, allowed));
         }
         let geometry = Geometry {
@@ -356,7 +356,7 @@ impl Set for AffineSet {
     fn facts(&self) -> Facts {
         let own = self.inner.facts();
         let mut facts = Facts {
-            // measured from the centre, which moves along
+            // the curvature is relative to the centre, which the map also moves
             curvature: self.curvature(),
             ..Facts::of_parts([&*self.inner])
         };
@@ -469,8 +469,8 @@ impl Oracle for Through<dyn Oracle> {
             (Map::Linear(matrix), None) => {
                 check_direction(dim, direction)?;
                 let top = kernel::max_abs(direction).max(f64::MIN_POSITIVE);
-                // Mᵀ·direction, divided first: products with the matrix must neither over- nor
-                // underflow
+                // Mᵀ·direction. The direction is divided first, so that no product with the matrix
+                // overflows or underflows.
                 self.own.fill(0.0);
                 for (row, d) in matrix.entries.chunks(dim).zip(direction) {
                     kernel::axpy(d / top, row, &mut self.own);
@@ -481,7 +481,7 @@ impl Oracle for Through<dyn Oracle> {
                 top * found.slack()
             }
         };
-        // from the atom: τ times the set's own value may have underflowed
+        // from the atom, because τ times the inner set's value may underflow
         Ok(Minimum::within(atom.dot(direction), slack))
     }
 }

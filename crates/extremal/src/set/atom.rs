@@ -1,10 +1,10 @@
-//! An atom: the extreme point that an oracle returns, in its own structure.
+//! Atoms. An oracle returns an atom: an extreme point in dense, sparse or rank-one form.
 
 use serde::{Deserialize, Serialize};
 
 use crate::kernel;
 
-/// An extreme point, stored in its own structure. Its memory is reused from call to call.
+/// An extreme point, in dense, sparse or rank-one form. Its memory is reused from call to call.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Atom {
     kind: Kind,
@@ -54,7 +54,7 @@ pub enum AtomView<'a> {
         /// The value of the only non-zero entry.
         value: f64,
     },
-    /// The entries at `indices`, which are distinct, are `values`; all other entries are 0.
+    /// The distinct `indices` have the entries `values`, and all other entries are 0.
     Sparse {
         /// The indices of the listed entries.
         indices: &'a [u32],
@@ -112,9 +112,9 @@ impl Atom {
         &mut self.values
     }
 
-    /// Sets the atom to the given entries, and to 0 elsewhere. The atom is sparse if `few`,
-    /// otherwise dense. Memory is reserved for both forms, because the next call may need the other
-    /// form.
+    /// Sets the atom to the given entries, and to 0 elsewhere. The atom is sparse if `few` is true,
+    /// and dense if it is false. Memory is reserved for both forms, because the next call may need
+    /// the other form.
     pub(crate) fn set_entries(
         &mut self,
         dim: usize,

@@ -124,7 +124,7 @@ impl BoxSet {
         self.lower.iter().zip(&*self.upper)
     }
 
-    /// The bound on the side of x_i: the upper bound if x_i > 0, otherwise the lower one.
+    /// The bound on the side of x_i: the upper bound if x_i > 0, and the lower bound for other x_i.
     fn side(&self, i: usize, x: f64) -> f64 {
         if x > 0.0 {
             self.upper[i]
@@ -145,7 +145,7 @@ impl BoxSet {
             return None;
         }
         let shares = x.iter().enumerate().map(|(i, &x)| (i, x / self.side(i, x)));
-        // NaN stays
+        // the result is NaN if a share is NaN
         Some(shares.fold((0, 0.0), |most, (i, share)| {
             if most.1 >= share || most.1.is_nan() {
                 most

@@ -16,7 +16,7 @@ use crate::{Error, Result, kernel};
 fields! {
     /// Spec of [`CappedSimplexSet`].
     pub struct CappedSimplex {
-        /// the total τ of the entries; at most the dimension
+        /// the total τ of the entries, which is at most the dimension
         pub total: f64 = 1.0 => Kind::POSITIVE,
         /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
@@ -122,8 +122,8 @@ impl Set for CappedSimplexSet {
 
     fn geometry(&self) -> Geometry {
         let (ones, rest) = self.parts();
-        // Atoms furthest apart have their large entries where the other one's are small. Above
-        // d/2 entries of 1 must meet, and it is the zeros that can be kept apart.
+        // Two atoms are farthest apart if no coordinate is large in both. If more than d/2 entries
+        // are large, this is impossible. Then they are farthest if no coordinate is 0 in both.
         let zeros = self.dim - self.entries();
         let square = if ones < zeros {
             ones as f64 + rest * rest

@@ -1,7 +1,7 @@
 //! The oracle as learners, meters and the solver use it: calls are counted and answers are checked.
 //! The library's own oracles are not checked at run time, because its tests cover them. A user's
-//! oracle is checked at every call. If it maximised, or returned points outside the set, every
-//! certificate would be false.
+//! oracle is checked at every call. If this oracle maximised, or returned points outside the set,
+//! every certificate would be false.
 
 use super::{Answers, Atom, Geometry, Minimum, Oracle, Set, centre_of, check_direction};
 use crate::{Error, Result, kernel};
@@ -28,7 +28,7 @@ pub(crate) struct CheckedOracle {
     set: Box<str>,
     dim: usize,
     geometry: Geometry,
-    /// The set's centre if every answer is checked, otherwise `None`. The list is empty if the
+    /// The set's centre if every answer is checked, and `None` if not. The list is empty if the
     /// centre is 0.
     centre: Option<Box<[f64]>>,
     /// The number of calls so far.
@@ -36,7 +36,7 @@ pub(crate) struct CheckedOracle {
 }
 
 impl CheckedOracle {
-    /// Like [`oracle_of`], but always of this type, for callers that also check gaps.
+    /// Returns the oracle of [`oracle_of`] as this type, for callers that also check gaps.
     pub(crate) fn of(set: &dyn Set) -> Self {
         let checked = set.facts().oracle == Answers::Checked;
         Self {
@@ -77,7 +77,7 @@ impl CheckedOracle {
         )))
     }
 
-    /// How far ⟨direction, v⟩ may lie above the minimum.
+    /// The largest amount by which ⟨direction, v⟩ may exceed the minimum.
     fn allowance(&self, direction: &[f64]) -> f64 {
         let room = TOLERANCE * self.geometry.diameter + ROUNDING * self.geometry.norm_bound;
         // sums of products that underflow are off by less than the smallest normal number
@@ -150,7 +150,7 @@ impl CheckedOracle {
 
 const MUST: &str = "The oracle must minimise ⟨direction, v⟩ over the set, not maximise it";
 
-/// The set's centre; an empty list if the centre is 0.
+/// The set's centre. The list is empty if the centre is 0.
 fn known_centre(set: &dyn Set) -> Box<[f64]> {
     let mut centre = centre_of(set);
     if centre.iter().all(|v| *v == 0.0) {

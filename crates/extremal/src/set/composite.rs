@@ -20,12 +20,12 @@ pub(crate) fn check_size(
     Err(Error::parameter(owner, name, value, allowed))
 }
 
-/// The smallest of some numbers; `None` if one of them is unknown.
+/// The smallest of some numbers. It is `None` if one of them is unknown.
 pub(crate) fn least(parts: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     parts.reduce(|a, b| Some(a?.min(b?))).flatten()
 }
 
-/// The largest of some numbers ≥ 0; `None` if one of them is unknown.
+/// The largest of some numbers ≥ 0. It is `None` if one of them is unknown.
 pub(crate) fn largest(mut parts: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     parts.try_fold(0.0, |most, part| Some(larger(most, part?)))
 }

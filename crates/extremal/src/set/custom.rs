@@ -1,4 +1,4 @@
-//! A user's own set: an oracle as a function, and the constants that are known.
+//! A user's own set, given by an oracle function and the constants that are known.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ type GradientFn = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 
 /// A set that is defined by an oracle function, which minimises ⟨direction, v⟩ over the set.
 ///
-/// Every answer of the function is checked. It is an [`Error::Oracle`] with the set's name if the
-/// returned point has NaN, is longer than the set's `norm_bound`, or is worse than the centre or a
-/// learner's decision. A point worse than the centre shows that the function maximises. The
-/// function itself may fail with any error, with `?` or with `Err("…".into())`. That error becomes
-/// the cause of the [`Error::Oracle`].
+/// Every answer of the function is checked. The call fails with [`Error::Oracle`] if the returned
+/// point has NaN, is longer than the set's `norm_bound`, or is worse than the centre or a learner's
+/// decision. A point worse than the centre shows that the function maximises. The function itself
+/// may fail with any error, with `?` or with `Err("…".into())`. That error becomes the cause of the
+/// [`Error::Oracle`].
 ///
 /// ```
 /// use extremal::set::{CustomSet, Geometry};
@@ -95,7 +95,7 @@ impl CustomSet {
         })
     }
 
-    /// Sets the centre, which is 0 otherwise. It must be a point of the set.
+    /// Sets the centre, which must be a point of the set. The default is 0.
     pub fn with_centre(mut self, centre: &[f64]) -> Result<Self> {
         super::check_point(self.dim(), centre)?;
         self.centre = centre.into();

@@ -3,7 +3,7 @@
 //!
 //! Its longest vectors have a single non-zero entry ρ. In units of ρ it is {a‖y‖₁ + b‖y‖₂² ≤ 1}
 //! with a + b = 1, between the ℓ1 ball and the ℓ2 ball. All computations use these units, so that
-//! neither a small nor a large ω costs digits.
+//! no digits are lost if ω is small or large.
 //!
 //! ```
 //! use extremal::set::{Atom, Set, elastic_net::ElasticNetBall};
@@ -42,7 +42,7 @@ impl Described for ElasticNet {
     const ABOUT: About = About {
         summary: "elastic-net ball ‖x‖₁ + (ω/2)‖x‖₂² ≤ τ",
         cost: "oracle O(d), with few entries per atom; projection: a few steps of O(d) each",
-        guarantee: "D = 2(√(1+2ωτ)−1)/ω, strongly convex with ω/√(d+2ωτ)",
+        guarantee: "D = 2(√(1+2ωτ)−1)/ω, strong-convexity constant ω/√(d+2ωτ)",
         reference: "Zou & Hastie, JRSS B 2005; constants: this project",
         citations: &[],
         examples: &[
@@ -99,9 +99,9 @@ impl ElasticNetBall {
         0.5 * (straight + straight.hypot(round)) / self.spike
     }
 
-    /// Whether c exceeds the threshold aλ that k members with Σ(1 − c²) = `lost` imply, where λ² =
-    /// Σc²/(4b + ka²). Any members imply a threshold that is at most the one of the atom, so that a
-    /// coordinate that fails this test is not in the atom.
+    /// Whether c exceeds the threshold aλ of k members with Σ(1 − c²) = `lost`, where
+    /// λ² = Σc²/(4b + ka²). The threshold of any members is at most that of the atom. A coordinate that fails
+    /// this test is therefore not in the atom.
     fn exceeds(&self, c: f64, k: usize, lost: f64) -> bool {
         4.0 * self.b * c * c > self.a * self.a * (k as f64 * below_one(c) - lost)
     }
@@ -140,8 +140,8 @@ impl Set for ElasticNetBall {
             norm_bound: spike,
             // at a point with d equal entries: a√d·t + b·t² = 1
             inner_radius: Some(spike * 2.0 / (a * d.sqrt() + (a * a * d + 4.0 * b).sqrt())),
-            // The function bounded by τ is ω-strongly convex. On the boundary its squared gradient
-            // is at most d + 2ωτ, with equality if no entry is 0. The constant is the quotient.
+            // ‖x‖₁ + (ω/2)‖x‖₂² is ω-strongly convex. On the boundary its squared gradient is at
+            // most d + 2ωτ, with equality if no entry is 0. The constant is the quotient.
             strong_convexity: Some(if self.dim == 1 {
                 1.0 / spike
             } else {
@@ -173,8 +173,8 @@ impl Set for ElasticNetBall {
         let gauge = self.gauge_of(x);
         out.fill(0.0);
         if gauge > 0.0 && gauge.is_finite() {
-            // the gradient of a‖y/s‖₁ + b‖y/s‖₂² at s = gauge; its inner product with y/s is 1 +
-            // b‖y/s‖₂²
+            // the gradient of a‖y/s‖₁ + b‖y/s‖₂² at s = gauge. Its inner product with y/s is 1
+            // + b‖y/s‖₂²
             let y = |x: f64| x / self.spike / gauge;
             let along = 1.0 + self.b * x.iter().map(|x| y(*x) * y(*x)).sum::<f64>();
             for (out, x) in out.iter_mut().zip(x) {
@@ -262,7 +262,7 @@ impl Oracle for ElasticNetOracle {
     }
 }
 
-/// z_i = (|y_i| − ma)₊/(1 + 2bm), where m ≥ 0 puts z on the boundary. Newton's method finds m from
+/// z_i = (|y_i| − ma)₊/(1 + 2bm), where m ≥ 0 is such that z is on the boundary. Newton's method finds m from
 /// the left, because the level is convex and decreasing in m.
 struct ElasticNetProjection {
     ball: ElasticNetBall,

@@ -28,8 +28,8 @@ fields! {
         /// the semi-axes along the coordinates; the longest is at most 1e8 times the shortest;
         /// default: 1
         pub axes: Option<Bound> = None => Kind::Each(&Kind::SIZE),
-        /// in place of axes: the rows of A, symmetric and positive definite; its longest semi-axis
-        /// is at most 1e5 times the shortest
+        /// the rows of a symmetric positive definite A, given instead of axes; its longest
+        /// semi-axis is at most 1e5 times the shortest
         pub matrix: Option<Vec<Vec<f64>>> = None => Kind::MATRIX,
         /// the centre c, up to ±1e6 semi-axes
         pub centre: Bound = Bound::All(0.0) => Kind::Each(&Kind::NUMBER),
@@ -42,7 +42,7 @@ impl Described for Ellipsoid {
     const ABOUT: About = About {
         summary: "ellipsoid (x − c)ᵀA⁻¹(x − c) ≤ 1, given by its semi-axes or by A",
         cost: "oracle O(d), or O(d²) with a matrix; projection: a few iterations, each as costly as the oracle",
-        guarantee: "D = 2·a_max, strongly convex with a_min/a_max², where a are the semi-axes",
+        guarantee: "D = 2·a_max, strong-convexity constant a_min/a_max², where a are the semi-axes",
         reference: "Journée et al., JMLR 2010 (constant)",
         citations: &[],
         examples: &[
@@ -86,8 +86,8 @@ struct Shape {
     axes: Vec<f64>,
     longest: f64,
     centre: Vec<f64>,
-    /// The directions of the axes, one after the other; `None` if the axes are parallel to the
-    /// coordinates.
+    /// The directions of the axes, one after the other. The list is `None` if the axes are parallel
+    /// to the coordinates.
     frame: Option<Vec<f64>>,
     /// The centre's coordinates along the axes.
     offset: Vec<f64>,
@@ -97,9 +97,9 @@ struct Shape {
     geometry: Geometry,
 }
 
-/// Beyond these limits, rounding alone would move points out of the set. A coordinate along a short
-/// axis is only as exact as the centre's coordinate, or, if the axes are turned, as the coordinates
-/// along the longer axes.
+/// Beyond these limits, rounding errors would move points out of the set. A coordinate along a
+/// short axis is only as exact as the centre's coordinate. If the axes are rotated, it is only as
+/// exact as the coordinates along the longer axes.
 const FARTHEST_CENTRE: f64 = 1e6;
 const LARGEST_RATIO: f64 = 1e8;
 const LARGEST_TURNED_RATIO: f64 = 1e5;
@@ -224,10 +224,10 @@ impl Shape {
     fn norm_bound(&self) -> f64 {
         let pairs = self.offset.iter().zip(&self.axes);
         let terms = pairs.map(|(c, a)| (c / self.longest, a / self.longest));
-        // a c this small adds nothing, and its term could divide 0 by 0
+        // a tiny c adds nothing, and its term could divide 0 by 0
         let terms = || terms.clone().filter(|(c, _)| c * c > 0.0);
         let gap = |nu: f64, a: f64| nu + (1.0 - a) * (1.0 + a);
-        // ν = μ − 1, such that ‖u‖ = 1; or 0 if ‖u‖ < 1 for every ν > 0
+        // ν = μ − 1 is such that ‖u‖ = 1, or 0 if ‖u‖ < 1 for every ν > 0
         let (mut low, mut high) = (0.0, length(terms().map(|(c, a)| a * c)));
         for _ in 0..300 {
             let nu = 0.5 * (low + high);
@@ -365,12 +365,12 @@ impl Oracle for Worker {
         let shape = &*self.shape;
         check_direction(shape.dim(), direction)?;
         for (i, w) in self.along.iter_mut().enumerate() {
-            // In units of the longest axis, only entries too small to matter can underflow.
+            // In units of the longest axis, only negligible entries can underflow.
             *w = shape.along(i, direction) * (shape.axes[i] / shape.longest);
         }
         let norm = kernel::norm(&self.along);
         if norm < f64::MIN_POSITIVE {
-            // every direction is equally good
+            // every point is a minimiser
             self.along.fill(0.0);
             self.along[0] = -f64::MIN_POSITIVE;
         }

@@ -1,13 +1,12 @@
 //! The group ball {‖(‖x_g‖_s)_g‖_p ≤ r}, whose atoms select whole groups of coordinates. With s = 2
 //! and p = 1 it is the ball of the group lasso, and an atom has one group.
 //!
-//! For 1 < s, p ≤ 2 it is strongly convex in its own norm, with the constant K/r where K =
-//! min(s, p) − 1. The proof uses the p-inequality (E N(x ± y)^p)^(2/p) ≥ N(x)² + K·N(y)² of a norm
-//! N, with a random sign. The ℓs norm satisfies the s-inequality with s − 1 (Ball, Carlen & Lieb
-//! 1994). The p-inequality follows: for p ≥ s because means increase with their exponent; for p <
-//! s, with the constant p − 1, by hypercontractivity (of a positive operator, and so for vectors
-//! too). An ℓp sum of norms inherits the p-inequality by Minkowski's inequality for the exponent
-//! p/2 ≤ 1.
+//! For 1 < s, p ≤ 2 it is strongly convex in its own norm, with the constant K/r where
+//! K = min(s, p) − 1. The proof uses the p-inequality (E N(x ± y)^p)^(2/p) ≥ N(x)² + K·N(y)² of a norm N, with
+//! a random sign. The ℓs norm satisfies the s-inequality with s − 1 (Ball, Carlen & Lieb 1994). The
+//! p-inequality follows: for p ≥ s because means increase with their exponent, and for p < s, with
+//! the constant p − 1, by hypercontractivity (of a positive operator, hence also for vectors). An
+//! ℓp sum of norms inherits the p-inequality by Minkowski's inequality for the exponent p/2 ≤ 1.
 //!
 //! ```
 //! use extremal::set::{AtomView, Atom, Set, group::GroupBall};
@@ -46,8 +45,8 @@ fields! {
         /// the coordinates of each group, counted from 0, as a list of lists; every coordinate is
         /// in exactly one group
         pub groups: Option<Vec<Vec<usize>>> = None => Kind::List(&Kind::List(&Kind::WHOLE)),
-        /// in place of groups: the number of consecutive coordinates per group; the last group may
-        /// be smaller
+        /// the number of consecutive coordinates per group, given instead of groups; the last group
+        /// may be smaller
         pub size: Option<usize> = None => Kind::COUNT,
         /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
@@ -58,7 +57,7 @@ impl Described for Group {
     const ABOUT: About = About {
         summary: "ball of the ℓp norm of the groups' ℓs norms; the group lasso has s = 2 and p = 1",
         cost: "oracle O(d), one group per atom for p = 1; projection only for s = 2: O(d) plus a projection of the groups' norms",
-        guarantee: "s, p ≤ 2: D = 2r; 1 < s, p ≤ 2: strongly convex with (min(s,p)−1)·n^(1/2−1/s)·m^(1/2−1/p)/r for m groups of n coordinates",
+        guarantee: "s, p ≤ 2: D = 2r; 1 < s, p ≤ 2: strong-convexity constant (min(s,p)−1)·n^(1/2−1/s)·m^(1/2−1/p)/r for m groups of n coordinates",
         reference: "Yuan & Lin, JRSS B 2006; Ball, Carlen & Lieb, Inventiones 1994 (convexity)",
         citations: &[],
         examples: &[
@@ -165,14 +164,14 @@ pub struct GroupBall {
 }
 
 impl GroupBall {
-    /// The ball around 0. Each group lists its coordinates, counted from 0; every coordinate
-    /// is in one group.
+    /// The ball around 0. Each group lists its coordinates, counted from 0. Every coordinate is in
+    /// one group.
     pub fn new(groups: &[Vec<usize>], s: f64, p: f64, radius: f64) -> Result<Self> {
         let dim = settle_dim("group", Some(groups.iter().map(Vec::len).sum()), None)?;
         Self::with_layout(Layout::listed(groups, dim)?, s, p, radius)
     }
 
-    /// The ball around 0 with groups of `size` consecutive coordinates; the last group may be
+    /// The ball around 0 with groups of `size` consecutive coordinates. The last group may be
     /// smaller.
     pub fn of_size(dim: usize, size: usize, s: f64, p: f64, radius: f64) -> Result<Self> {
         let dim = settle_dim("group", Some(dim), None)?;
@@ -213,8 +212,8 @@ impl GroupBall {
         norm_of(self.p, self.norms(x, self.s)) / self.radius
     }
 
-    /// max ‖(n_g^e·t_g)_g‖_p over ‖t‖₂ = 1 if `inward`, otherwise max ‖(n_g^e·t_g)_g‖₂ over ‖t‖_p =
-    /// 1, where n_g is the size of group g. Hölder's inequality with the exponents 2 and p gives
+    /// max ‖(n_g^e·t_g)_g‖_p over ‖t‖₂ = 1 if `inward` is true, and max ‖(n_g^e·t_g)_g‖₂ over ‖t‖_p
+    /// = 1, where n_g is the size of group g. Hölder's inequality with the exponents 2 and p gives
     /// this maximum.
     fn spread(&self, e: f64, inward: bool) -> f64 {
         let p = self.p;
@@ -239,9 +238,9 @@ impl GroupBall {
         self.spread(0.5 - 1.0 / self.s, false)
     }
 
-    /// The smaller and the larger of the exponents that matter. s does not matter if every group is
-    /// one coordinate, and p does not if there is only one group. In one dimension neither matters,
-    /// and 2 stands for both.
+    /// The smaller and the larger of the exponents that matter. s does not matter if every group
+    /// has one coordinate, and p does not matter if there is one group. In one dimension neither
+    /// exponent matters, and both results are 2.
     fn exponents(&self) -> (f64, f64) {
         let Self { s, p, layout, .. } = self;
         let one_group = layout.count() == 1;
@@ -289,7 +288,7 @@ impl Set for GroupBall {
             diameter: 2.0 * radius * self.outward(),
             norm_bound: radius * self.outward(),
             inner_radius: Some(radius / inward),
-            // the constant in the set's own norm N over `inward`, as ‖x‖₂ ≤ N(x) ≤ inward·‖x‖₂
+            // the constant in the own norm N, divided by `inward`: ‖x‖₂ ≤ N(x) ≤ inward·‖x‖₂
             strong_convexity: (low > 1.0 && high <= 2.0).then(|| (low - 1.0) / radius / inward),
         }
     }
@@ -422,7 +421,7 @@ impl Oracle for GroupOracle {
         }
         for (size, range) in self.sizes.iter_mut().zip(layout.ranges()) {
             let norm = norm_p(&self.direction[range], s / (s - 1.0));
-            // a group this much smaller has entries 0: its powers would underflow
+            // such a small group has entries 0, because its powers would underflow
             *size = if norm < SMALLEST_DIRECTION {
                 0.0
             } else {

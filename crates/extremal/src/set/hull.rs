@@ -1,5 +1,5 @@
-//! The convex hull of points that are listed one by one: portfolios of a few experts, measured
-//! corners, or the vertices of any small polytope.
+//! The convex hull of points that are listed one by one, for example the portfolios of a few
+//! experts, or the vertices of any small polytope.
 //!
 //! Non-negative least squares (Lawson & Hanson) decides whether a point lies inside. It returns the
 //! weights of the nearest mixture after finitely many steps, exact up to rounding.

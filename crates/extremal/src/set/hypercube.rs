@@ -14,7 +14,7 @@ fields! {
     pub struct Hypercube {
         /// the largest entry r
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// whether entries range from −r to r; otherwise from 0 to r
+        /// whether entries range from −r to r instead of from 0 to r
         pub centred: bool = false => Kind::Flag,
         /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,

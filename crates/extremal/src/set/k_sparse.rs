@@ -17,7 +17,7 @@ use crate::{Error, Result, kernel};
 fields! {
     /// Spec of [`KSparsePolytope`].
     pub struct KSparse {
-        /// the number k of entries of an atom; a k above the dimension counts as the dimension
+        /// the number k of entries of an atom; a k above the dimension is reduced to it
         pub k: usize => Kind::COUNT,
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
@@ -71,7 +71,7 @@ pub struct KSparsePolytope {
 }
 
 impl KSparsePolytope {
-    /// The polytope around 0. A k above the dimension counts as the dimension.
+    /// The polytope around 0. A k above the dimension is reduced to the dimension.
     pub fn new(dim: usize, k: usize, radius: f64) -> Result<Self> {
         let dim = settle_dim("k-sparse", Some(dim), None)?;
         Ok(Self {

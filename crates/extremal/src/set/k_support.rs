@@ -18,7 +18,7 @@ use crate::{Result, kernel, range};
 fields! {
     /// Spec of [`KSupportBall`].
     pub struct KSupport {
-        /// the number k of entries of an atom; a k above the dimension counts as the dimension
+        /// the number k of entries of an atom; a k above the dimension is reduced to it
         pub k: usize => Kind::COUNT,
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
@@ -31,7 +31,7 @@ impl Described for KSupport {
     const ABOUT: About = About {
         summary: "ball of the k-support norm: hull of the k-sparse vectors in an ℓ2 ball",
         cost: "oracle O(d + k log k), k entries per atom; projection O(d log d) and about 60 passes over the entries near the threshold",
-        guarantee: "D = 2r; strongly convex, with 1/r, only for k ≥ d",
+        guarantee: "D = 2r; not strongly convex, except for k ≥ d with the constant 1/r",
         reference: "Argyriou, Foygel & Srebro, NIPS 2012; McDonald, Pontil & Stamos, JMLR 2016",
         citations: &[],
         examples: &["k-support:k=2,radius=3", "k-support:k=4"],
@@ -64,7 +64,7 @@ pub struct KSupportBall {
 }
 
 impl KSupportBall {
-    /// The ball around 0. A k above the dimension counts as the dimension.
+    /// The ball around 0. A k above the dimension is reduced to the dimension.
     pub fn new(dim: usize, k: usize, radius: f64) -> Result<Self> {
         let dim = settle_dim("k-support", Some(dim), None)?;
         let k = check_k("k-support", k, dim)?;
@@ -183,17 +183,17 @@ impl Oracle for KSupportOracle {
 
 struct KSupportProjection {
     ball: KSupportBall,
-    /// The absolute values of the point's entries in units of the radius, in falling order.
+    /// The absolute values of the point's entries in units of the radius, in decreasing order.
     sizes: Vec<f64>,
     /// The i-th entry is the sum of the squares of the i largest `sizes`.
     squares: Vec<f64>,
 }
 
 impl Projection for KSupportProjection {
-    /// The norm is the smallest √(Σ x_i²/θ_i) over 0 ≤ θ ≤ 1 with Σθ = k. The nearest point is
-    /// x_i = y_i·θ_i/(θ_i + λ) with θ_i = clip((|y_i| − λδ)/δ, 0, 1), where λ is the multiplier of
-    /// the constraint and δ > 0 a scale. For a given δ the θ_i are shares at a [water level](Level)
-    /// λδ with cap δ, and the norm of x grows with δ.
+    /// The norm is the smallest √(Σ x_i²/θ_i) over 0 ≤ θ ≤ 1 with Σθ = k. The nearest point is x_i
+    /// = y_i·θ_i/(θ_i + λ) with θ_i = clip((|y_i| − λδ)/δ, 0, 1), where λ is the multiplier of the
+    /// constraint and δ > 0 a scale. For a given δ the θ_i are the shares of a [`Level`] λδ with
+    /// the cap δ. The norm of x grows with δ.
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         let KSupportBall { dim, k, radius } = self.ball;
         check_point(dim, x)?;
@@ -201,8 +201,8 @@ impl Projection for KSupportProjection {
             return Ok(());
         }
         // Points farther than FAR radii are moved to that distance, and entries below 1e-150 radii
-        // are set to 0. Both change the answer by less than rounding does, and squares stay in
-        // range.
+        // are set to 0, so that squares stay in range. Both changes are smaller than rounding
+        // errors.
         let unit = radius.max(kernel::max_abs(x) / range::FAR);
         let size = |v: f64| {
             let size = v.abs() / unit;
@@ -252,8 +252,8 @@ impl KSupportProjection {
             let length = (self.squares[full].sqrt() / full_at).hypot((k - full as f64).sqrt());
             level.base >= level.depth * cap && cap * length <= 1.0
         };
-        // Positive numbers are ordered as their bits are. Bisecting the bits ends at two
-        // neighbouring numbers, however small the cap, after at most 64 steps.
+        // Positive numbers have the same order as their bits. For any cap, the bisection of the
+        // bits ends at two neighbouring numbers after at most 64 steps.
         let (mut low, mut high) = (1e-280_f64.to_bits(), k.sqrt().recip().to_bits() + 1);
         while high - low > 1 {
             let middle = low + (high - low) / 2;

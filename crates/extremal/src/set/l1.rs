@@ -82,9 +82,9 @@ impl Set for L1Ball {
 
     fn facts(&self) -> Facts {
         let d = self.dim as f64;
-        // The facial distance is the smaller of r/√s with s = d − 1 and 2r/√d: a face that fixes
-        // the signs of s < d entries is r/√s from the other vertices, and the faces that fix all d
-        // entries are 2r/√d from their opposites.
+        // The facial distance is the smaller of r/√s with s = d − 1 and 2r/√d. A face that fixes
+        // the signs of s < d entries has the distance r/√s from the other vertices. A face that
+        // fixes all d entries has the distance 2r/√d from the opposite face.
         let inverse = (d - 1.0).sqrt().max(0.5 * d.sqrt());
         Facts {
             structure: Structure::Sparse(SparseAtoms {

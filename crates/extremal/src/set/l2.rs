@@ -1,5 +1,5 @@
-//! The Euclidean ball {‖x‖₂ ≤ r}, which is 1/r-strongly convex. Only for this set every atom is a
-//! multiple of the direction, so that a round with a sparse gradient costs O(non-zeros).
+//! The Euclidean ball {‖x‖₂ ≤ r}, which is 1/r-strongly convex. On this set alone, every atom is
+//! a multiple of the direction. A round with a sparse gradient therefore costs O(non-zeros).
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Described for L2 {
     const ABOUT: About = About {
         summary: "Euclidean ball",
         cost: "oracle O(d), or O(non-zeros) in lazy storage; projection O(d)",
-        guarantee: "D = 2r, strongly convex with 1/r",
+        guarantee: "D = 2r, strong-convexity constant 1/r",
         reference: "Garber & Hazan, ICML 2015",
         citations: &[],
         examples: &["l2", "l2:radius=10"],

@@ -30,7 +30,7 @@ impl Described for Lp {
     const ABOUT: About = About {
         summary: "ball of the ℓp norm, 1 < p < ∞",
         cost: "oracle O(d); projection O(d), with a few dozen powers per entry",
-        guarantee: "p ≤ 2: D = 2r, strongly convex with (p−1)·d^(1/2−1/p)/r; p > 2: D = 2r·d^(1/2−1/p), uniformly convex",
+        guarantee: "p ≤ 2: D = 2r, strong-convexity constant (p−1)·d^(1/2−1/p)/r; p > 2: D = 2r·d^(1/2−1/p), uniformly convex",
         reference: "Garber & Hazan, ICML 2015",
         citations: &[],
         examples: &[
@@ -94,7 +94,7 @@ impl LpBall {
     }
 }
 
-/// ‖x‖_p, computed with entries that are divided by the largest one; p may be ∞.
+/// ‖x‖_p, computed with entries that are divided by the largest entry. p may be ∞.
 pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
     let top = kernel::max_abs(x);
     if !(top >= SMALLEST_DIRECTION && top.is_finite() && p.is_finite()) {
@@ -103,7 +103,7 @@ pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
     top * kernel::power_sum(x, 1.0 / top, Exponent::from(p)).powf(1.0 / p)
 }
 
-/// Like [`norm_p`], for entries that are computed and not stored; 1 ≤ p < ∞.
+/// The same norm of entries that are computed and not stored, for 1 ≤ p < ∞.
 pub(crate) fn norm_of(p: f64, entries: impl Iterator<Item = f64> + Clone) -> f64 {
     let top = largest(entries.clone());
     if !(top > 0.0 && top.is_finite()) {
@@ -117,7 +117,7 @@ pub(crate) fn norm_of(p: f64, entries: impl Iterator<Item = f64> + Clone) -> f64
     }
 }
 
-/// The largest absolute value of an entry; NaN if an entry is NaN.
+/// The largest absolute value of an entry. It is NaN if an entry is NaN.
 fn largest(entries: impl Iterator<Item = f64>) -> f64 {
     entries.fold(0.0, |top, v| larger(top, v.abs()))
 }
@@ -212,7 +212,7 @@ impl SmoothConstraint for LpBall {
 
 impl Oracle for LpBall {
     /// v_i = −r·sgn(d_i)|d_i|^(q−1)/‖d‖_q^(q−1). The direction d is first divided by its largest
-    /// entry: powers of small numbers would underflow, and the atom would leave the ball.
+    /// entry: powers of small numbers would underflow, and the atom would be wrong.
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let Self { dim, p, radius } = *self;
@@ -231,8 +231,8 @@ impl Oracle for LpBall {
 }
 
 /// The projection onto an ℓp ball. It solves x_i + m·x_i^(p−1) = |y_i| for every coordinate, with m
-/// such that the point lies on the sphere. One Newton iteration for m contains another one for each
-/// x_i. Both equations are convex, so that Newton's method converges from one side.
+/// such that the point lies on the sphere. Each Newton step for m contains a Newton iteration for
+/// each x_i. Both equations are convex, so that Newton's method converges from one side.
 struct LpProjection {
     ball: LpBall,
     size: Vec<f64>,

@@ -108,7 +108,7 @@ pub(crate) fn centre_of(set: &dyn Set) -> Vec<f64> {
     centre
 }
 
-/// The set's inspector; for a set without an inspector, a closure that calls [`Set::violation`].
+/// The set's inspector, or a closure that calls [`Set::violation`] if the set has none.
 pub(crate) fn inspector_of(set: &SharedSet) -> Inspector {
     let set = set.clone();
     set.inspector()
@@ -134,15 +134,15 @@ pub trait Set: Send + Sync {
         Facts::default()
     }
 
-    /// The point where learners start and regularisers have their minimum; 0 by default.
+    /// The point where learners start and regularisers have their minimum. The default is 0.
     fn centre(&self, out: &mut [f64]) {
         out.fill(0.0);
     }
 
     /// The largest violation of a constraint, relative to the set's scale. The result is 0 for a
     /// point of the set, and NaN or positive for a point with NaN. It is `None` if the set can't
-    /// compute violations. The default calls the [inspector](Set::inspector). A set without an
-    /// inspector uses its gauge: how far the gauge exceeds 1.
+    /// compute violations. The default calls the [inspector](Set::inspector). Without an inspector,
+    /// it is the amount by which the gauge exceeds 1.
     fn violation(&self, x: &[f64]) -> Option<f64> {
         match self.inspector() {
             Some(mut inspect) => inspect(x),
@@ -188,7 +188,7 @@ pub trait Set: Send + Sync {
     }
 
     /// The same set in a higher dimension, if the set can grow. The points whose new entries are 0
-    /// form the present set, and the diameter does not change. Balls of the ℓp norms with p ≤ 2 can
+    /// form the current set, and the diameter does not change. Balls of the ℓp norms with p ≤ 2 can
     /// grow.
     fn grown(&self, _dim: usize) -> Option<SharedSet> {
         None
@@ -199,7 +199,7 @@ pub trait Set: Send + Sync {
     /// hash these parameters too.
     fn fingerprint(&self) -> u64 {
         if let Some((p, radius)) = self.facts().structure.as_ball() {
-            // around 0, and nothing to it but these
+            // a ball around 0 has no further parameters
             return Fingerprint::new(self.name())
                 .with_numbers(&[p, radius])
                 .value();
@@ -226,7 +226,7 @@ impl dyn Set + '_ {
     pub fn curvature(&self) -> Option<Curvature> {
         let facts = self.facts();
         if facts.curvature.is_some() || facts.oracle == Answers::Missing {
-            return facts.curvature; // what rests on it asks an oracle
+            return facts.curvature; // learners that use a curvature need an oracle
         }
         let own = self.geometry();
         let alpha = own.strong_convexity?;
@@ -334,7 +334,7 @@ impl Minimum {
 /// Minimises ⟨direction, v⟩ over a set. The result depends only on the direction and on the atom
 /// that is passed in: an oracle keeps no state between calls.
 ///
-/// An iterative oracle may start from the atom that the caller passes in; the exact oracles of the
+/// An iterative oracle may start from the atom that the caller passes in. The exact oracles of the
 /// library overwrite it. A caller of an iterative oracle therefore saves its last atom if a resumed
 /// run must repeat every bit. A storage that may discard a probe keeps two atoms. It copies the
 /// committed atom into the second one, passes the second one to the oracle, and swaps the two on
@@ -405,8 +405,7 @@ pub enum Structure {
     },
     /// Atoms with few entries: see [`SparseAtoms`].
     Sparse(SparseAtoms),
-    /// The ball of this radius in units that follow the data, see
-    /// [`unit_free`].
+    /// The ball of this radius in units that depend on the data: see [`unit_free`].
     UnitFree {
         /// The radius.
         radius: f64,
@@ -449,11 +448,12 @@ pub struct SparseAtoms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtomSigns {
-    /// At the largest |direction|: −size where the direction is positive, +size elsewhere.
+    /// At the largest |direction|, the entries are ±size, with the sign opposite to the
+    /// direction's.
     Any,
     /// One entry +size, at the smallest entry of the direction.
     Positive,
-    /// Like `Positive`, but the atom is 0 if no entry of the direction is negative.
+    /// As for `Positive`, but the atom is 0 if no entry of the direction is negative.
     PositiveOrZero,
 }
 
@@ -549,7 +549,7 @@ pub(crate) fn excess(gauge: f64) -> f64 {
     if gauge <= 1.0 { 0.0 } else { gauge - 1.0 }
 }
 
-/// The larger of two numbers; NaN if either is NaN.
+/// The larger of two numbers. It is NaN if either is NaN.
 pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if a >= b || a.is_nan() { a } else { b }
 }

@@ -57,7 +57,7 @@ impl MakeSet for Permutahedron {
 /// ```
 #[derive(Debug)]
 pub struct PermutahedronSet {
-    /// The weights in falling order.
+    /// The weights in decreasing order.
     weights: Arc<[f64]>,
     mean: f64,
     geometry: Geometry,
@@ -88,7 +88,7 @@ impl PermutahedronSet {
                 norm_bound: kernel::norm(weights),
                 ..Geometry::default()
             },
-            // far from 0 rounding is relative to how far
+            // far from 0, rounding errors are relative to the distance from 0
             scale: if most > least {
                 (most - least).max(1e-4 * size)
             } else {
@@ -171,7 +171,7 @@ impl Set for PermutahedronSet {
     }
 }
 
-/// Writes the keys with their indices in rising order; equal keys are ordered by index.
+/// Writes the keys with their indices in increasing order. Equal keys are ordered by index.
 fn arrange(order: &mut Vec<(f64, u32)>, keys: impl Iterator<Item = f64>) {
     order.clear();
     order.extend(keys.zip(0..));
@@ -207,7 +207,7 @@ struct PermutahedronProjection {
 
 /// A block of consecutive entries of the sorted point. The projection moves all entries of a block
 /// by the same amount. The sums are relative to the first entry and to the mean weight, so that
-/// entries of size 1e16 and weights of size 1 both keep their digits.
+/// entries of size 1e16 and weights of size 1 both lose no digits.
 #[derive(Clone, Copy)]
 struct Block {
     first: f64,
@@ -219,7 +219,7 @@ struct Block {
 }
 
 impl Block {
-    /// How much farther this block is moved than an earlier one.
+    /// The distance by which this block is moved, minus that of an earlier block.
     fn moved_more_than(&self, earlier: &Self) -> f64 {
         let middle = |b: &Self| (b.entries - b.weights) / b.len as f64;
         (self.first - earlier.first) + (middle(self) - middle(earlier))

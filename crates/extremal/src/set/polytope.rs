@@ -5,9 +5,9 @@
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Polytope {
     /// A lower bound on the facial distance δ (Peña & Rodríguez, 2019): the smallest distance
-    /// between a face and the hull of the vertices outside it, over all faces. If two points are at
-    /// distance r, moving at most the share r/δ of the first one's weights turns it into the second
-    /// one, for every choice of its weights.
+    /// between a face and the hull of the vertices outside it, over all faces. Let x and y be
+    /// points at distance r. For any weights of x, moving at most the share r/δ of them turns x
+    /// into y.
     pub facial_distance: Option<f64>,
     /// The bounds l and u, if the set is {Ax = b, l ≤ x ≤ u} and every entry of a vertex is l or u.
     pub corners: Option<(f64, f64)>,

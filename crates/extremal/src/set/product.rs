@@ -46,7 +46,7 @@ impl Described for Product {
 
 impl MakeSet for Product {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
-        // A set that can't be built without `dim` either lacks a dimension or fails again below.
+        // An error means that a set needs `dim`. Any other error occurs again below.
         let own: Vec<Result<SharedSet>> = self.sets.iter().map(|set| set.build(None)).collect();
         let mut open = own.iter().filter(|set| set.is_err()).count();
         let taken: usize = own.iter().flatten().map(|set| set.dim()).sum();
@@ -191,7 +191,7 @@ impl Set for ProductSet {
         for Block { set, range } in &self.blocks {
             let range = range.clone();
             let gauge = set.gauge_gradient(&x[range.clone()], &mut out[range.clone()])?;
-            // NaN stays
+            // the result is NaN if a gauge is NaN
             if gauge >= most || gauge.is_nan() {
                 (most, furthest) = (gauge, range);
             }

@@ -17,7 +17,7 @@ fields! {
     pub struct Simplex {
         /// the total τ of the entries
         pub total: f64 = 1.0 => Kind::SIZE,
-        /// whether the constraint is Σx ≤ τ; otherwise Σx = τ
+        /// whether the constraint is Σx ≤ τ instead of Σx = τ
         pub at_most: bool = false => Kind::Flag,
         /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
@@ -62,7 +62,7 @@ impl SimplexSet {
 
     fn polytope(&self) -> Polytope {
         if self.at_most {
-            // 0 against all others
+            // the nearest faces are the vertex 0 and the hull of the other vertices
             return Polytope::with_distance(self.total / (self.dim as f64).sqrt());
         }
         Polytope {
@@ -118,7 +118,7 @@ impl Set for SimplexSet {
     }
 
     fn centre(&self, out: &mut [f64]) {
-        // with ≤, the point equally far from every facet
+        // for Σx ≤ τ, the point at the same distance from every facet
         let d = self.dim as f64;
         out.fill(if self.at_most {
             self.total / (d + d.sqrt())
@@ -139,7 +139,7 @@ impl Set for SimplexSet {
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {
-        // with no more than the total in any entry, the capped simplex in these units
+        // no entry exceeds the total: this is a capped simplex with cap and total equal
         let mut projection = LevelProjection::new(self.dim, self.total, 1.0);
         projection.at_most = self.at_most;
         Some(Box::new(projection))

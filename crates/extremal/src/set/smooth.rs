@@ -1,6 +1,6 @@
 //! Sets {x : h(x) ≤ 0} with a convex and smooth h, and a projection onto them that needs only
-//! values and gradients of h. The result is not the nearest point, but it serves gradient descent
-//! almost as well.
+//! values and gradients of h. The result is not the nearest point, but is almost as good for
+//! gradient descent.
 
 use super::{Set, centre_of};
 use crate::{Error, Result, kernel};
@@ -26,10 +26,10 @@ const PRECISION: f64 = 1e-3;
 /// point u of the set.
 ///
 /// The segment from x to x + v leaves the set at a boundary point. The end x + v is first projected
-/// onto the tangent plane at this point, which moves it no farther from any u. It then moves along
-/// the normal into the set. This last move has at most the length a with a = (μ/2)(‖v‖² + a²),
-/// which is at most 0.54·μ‖v‖². The remainder of μ‖v‖² covers the error of the bisection that finds
-/// boundary points.
+/// onto the tangent plane at this point, which does not increase its distance to any u. It then
+/// moves along the normal into the set. This last move has at most the length a with a = (μ/2)(‖v‖² +
+/// a²), which is at most 0.54·μ‖v‖². The remainder of μ‖v‖² covers the error of the bisection
+/// that finds boundary points.
 ///
 /// ```
 /// use extremal::set::{FastProjection, SetSpec};
@@ -48,7 +48,7 @@ pub struct FastProjection {
     way: Vec<f64>,
     /// The last tested point that was inside the set.
     inside: Vec<f64>,
-    /// The point that is tested now.
+    /// The point that is being tested.
     trial: Vec<f64>,
     normal: Vec<f64>,
     /// The start of the segment `origin` + s·`way`.
@@ -92,7 +92,7 @@ impl FastProjection {
         self.mu
     }
 
-    /// Moves x, if it lies outside the set, towards the centre until it lies inside.
+    /// If x lies outside the set, it is moved towards the centre until it lies inside.
     pub fn enter(&mut self, x: &mut [f64]) {
         if self.h.value(x) <= 0.0 {
             return;
@@ -156,7 +156,7 @@ impl FastProjection {
         if self.enters_at(0.0) {
             return;
         }
-        // μ‖way‖² is long enough, except for steps that are smaller than rounding
+        // μ‖way‖² is long enough, except for steps that are smaller than rounding errors
         let (mut low, mut high) = (0.0, (self.mu * along * along).max(1e-18 / self.mu));
         while !self.enters_at(-high) {
             low = high;

@@ -1,6 +1,6 @@
 //! The Minkowski sum K₁ + … + K_m = {x₁ + … + x_m : x_b ∈ K_b}. If all sets but one are ℓ2 balls,
-//! the sum is the neighbourhood of that one set. Violations and the projection then follow from its
-//! projection.
+//! the sum has all points within a certain distance of that one set. Violations and the projection
+//! then follow from the projection of that set.
 //!
 //! ```
 //! use extremal::SetSpec;
@@ -35,7 +35,7 @@ impl Described for Sum {
     const ABOUT: About = About {
         summary: "Minkowski sum: all sums with one point from each set",
         cost: "the sum of the sets' costs, plus O(d); it has a projection if all sets but one are l2",
-        guarantee: "D ≤ ΣD_b, with equality if all sets but one are l2; strongly convex with 1/Σ(1/α_b)",
+        guarantee: "D ≤ ΣD_b, with equality if all sets but one are l2; strong-convexity constant 1/Σ(1/α_b)",
         reference: "textbook",
         citations: &[],
         examples: &[
@@ -141,7 +141,7 @@ impl Set for SumSet {
         let scale = larger(self.geometry.norm_bound, self.geometry.diameter);
         Some(Box::new(move |x| {
             away.copy_from_slice(x);
-            // NaN where the point can't be projected
+            // NaN if the point can't be projected
             let far = surroundings.away_from_base(&mut away).unwrap_or(f64::NAN);
             Some(larger(0.0, far - surroundings.radius) / scale)
         }))
@@ -176,7 +176,7 @@ impl Oracle for SumOracle {
     }
 }
 
-/// All points within `radius` of a set, or of 0 if there is no `base`.
+/// All points within `radius` of the set `base`, or of 0 if `base` is `None`.
 struct Surroundings {
     base: Option<Box<dyn Projection>>,
     radius: f64,
@@ -184,7 +184,7 @@ struct Surroundings {
 }
 
 impl Surroundings {
-    /// Subtracts from x its nearest point of the base, which is kept in `near`. Returns the
+    /// Subtracts from x its nearest point of the base, which is stored in `near`. Returns the
     /// distance.
     fn away_from_base(&mut self, x: &mut [f64]) -> Result<f64> {
         check_point(self.near.len(), x)?;

@@ -1,5 +1,5 @@
-//! The set of the learner [`unit-free`](crate::learner::untuned::unit_free): its shape follows the
-//! data, so that the units of features and labels do not matter.
+//! The set of the learner [`unit-free`](crate::learner::untuned::unit_free): its shape depends on
+//! the data, so that the units of features and labels do not matter.
 
 use std::sync::Arc;
 
@@ -17,16 +17,16 @@ fields! {
     pub struct UnitFree {
         /// the radius r, in units of the labels
         pub radius: f64 = 1024.0 => Kind::SIZE,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
 
 impl Described for UnitFree {
     const ABOUT: About = About {
-        summary: "ellipsoid Σ(M_i·x_i)² ≤ r², where M_i is the largest |a_i| so far and r is in units of the labels; for every learner but unit-free, the ball of radius r",
+        summary: "ellipsoid Σ(M_i·x_i)² ≤ r², where M_i is the largest |a_i| so far and r is in units of the labels; every learner except unit-free uses the ball of radius r instead",
         cost: "oracle O(d)",
-        guarantee: "the ball: D = 2r, strongly convex with 1/r",
+        guarantee: "for the ball: D = 2r, strong-convexity constant 1/r",
         reference: "this project",
         citations: &["Extremal"],
         examples: &["unit-free", "unit-free:radius=64"],
@@ -41,8 +41,8 @@ impl MakeSet for UnitFree {
     }
 }
 
-/// The weights x with Σ(M_i·x_i)² ≤ r², where M_i is the largest size of feature i. Only the learner
-/// knows the M_i. The set by itself has M_i = 1: it is the ball of radius r.
+/// The weights x with Σ(M_i·x_i)² ≤ r², where M_i is the largest absolute value of feature i. Only
+/// the learner knows the M_i. The set by itself has M_i = 1: it is the ball of radius r.
 #[derive(Debug, Clone, Copy)]
 pub struct UnitFreeSet {
     ball: L2Ball,

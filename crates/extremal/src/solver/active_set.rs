@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::set::Atom;
 
-/// A weight that is at most this large counts as 0.
+/// A weight that is at most this large is treated as 0.
 const NO_WEIGHT: f64 = 1e-15;
 
 /// The point x = Σ λ_i v_i with distinct atoms v_i, and weights λ_i ≥ 0 that sum to 1.
@@ -60,7 +60,7 @@ impl ActiveSet {
         }
     }
 
-    /// Reserves memory for `count` atoms, each as large as the largest present one.
+    /// Reserves memory for `count` atoms, each as large as the largest stored atom.
     pub(crate) fn reserve(&mut self, count: usize) {
         let (mut values, mut indices) = (0, 0);
         for atom in self.atoms.iter().chain(&self.spare) {
@@ -171,7 +171,7 @@ impl ActiveSet {
         one.resize(self.dim, 0.0);
         other.resize(self.dim, 0.0);
         atom.write(one);
-        // compare inner products first: for equal atoms they equal the square, up to rounding
+        // for equal atoms, the inner product equals the squared norm, up to rounding
         let square = atom.norm_squared();
         let near = |product: f64| (product - square).abs() <= 1e-9 * square;
         self.atoms.iter().position(|own| {

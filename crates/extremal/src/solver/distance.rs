@@ -9,7 +9,7 @@ use crate::set::Atom;
 pub(crate) struct Distance<'a> {
     /// The point y.
     pub target: &'a [f64],
-    /// The factor R; `None` for the identity.
+    /// The factor R. It is `None` for the identity.
     pub factor: Option<&'a Factor>,
     /// The unit of length u.
     pub unit: f64,

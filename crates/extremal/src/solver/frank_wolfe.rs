@@ -8,12 +8,12 @@ use crate::{Result, kernel};
 /// Points and images are updated in each step, and recomputed after this many steps.
 const REFRESH: u64 = 100;
 
-/// The largest number of exchanges of weight between two atoms after a step, for a total for which
-/// an exchange is cheap.
+/// The largest number of exchanges of weight between two atoms after a step. Only totals that are
+/// squares use exchanges.
 const EXCHANGES: usize = 1_000;
 
 /// Frank-Wolfe steps. If `pairwise` is true, a step moves weight from the worst to the best active
-/// atom whenever this promises a larger decrease. The starting point counts as an atom.
+/// atom whenever this promises a larger decrease. The starting point is one of the atoms.
 pub(super) fn frank_wolfe(
     search: &mut Search,
     task: &Task<'_>,
@@ -89,7 +89,7 @@ impl Memory {
         if s == 0.0 {
             return None;
         }
-        // (1 − s)x + s·atom, and not x + s·way, is feasible to the last digit
+        // (1 − s)x + s·atom is feasible to the last digit, but x + s·way is not
         x.iter_mut().for_each(|x| *x *= 1.0 - s);
         atom.add_to(s, x);
         kernel::axpy(s, way_image, image);

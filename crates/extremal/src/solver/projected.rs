@@ -25,7 +25,7 @@ fn difference(a: &[f64], b: &[f64], out: &mut [f64]) {
     }
 }
 
-/// 1 divided by the total's estimate of its curvature; 1 if the estimate is 0 or infinite.
+/// 1 divided by the total's estimated curvature, or 1 if the estimate is 0 or infinite.
 fn first_step(task: &Task<'_>) -> f64 {
     let step = 1.0 / task.total.smoothness(task.mu);
     if step > 0.0 && step.is_finite() {
@@ -115,8 +115,7 @@ pub(super) fn spectral(
 }
 
 /// Accelerated projected gradient. Gradients are computed only at extrapolated points
-/// y = x' + b(x' − x). The image of x' follows from the images of y and x, and it is all that the
-/// check of a step needs.
+/// y = x' + b(x' − x). The image of x' follows from the images of y and x, and is sufficient to check a step.
 pub(super) fn accelerated(
     search: &mut Search,
     task: &Task<'_>,

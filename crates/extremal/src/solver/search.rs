@@ -43,7 +43,7 @@ impl std::fmt::Display for Method {
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
     pub total: &'a dyn Total,
-    /// The width of smoothing.
+    /// The width μ of the smoothing.
     pub mu: f64,
     /// The search stops when value − floor is at most `absolute_gap`, or at most `relative_gap` times
     /// |value|.
@@ -144,10 +144,10 @@ pub(crate) struct Search {
     pub best: Vec<f64>,
     /// The point whose gradient proved the highest floor, and the smoothing μ at this point.
     pub lifted: (Vec<f64>, f64),
-    /// The point with the smallest gap of the present method, and this gap.
+    /// The point with the smallest gap of the current method, and this gap.
     pub nearest: Vec<f64>,
     pub least_gap: f64,
-    /// The first gap of the present method.
+    /// The first gap of the current method.
     first_gap: f64,
     /// The number of steps that did not halve the smallest gap.
     idle: u32,
@@ -195,7 +195,7 @@ impl Search {
         if let Some(projection) = &mut self.projection {
             let far = 2.0 * self.geometry.norm_bound;
             let _ = projection.project(&mut vec![far; dim]);
-            // the end of a step is mapped as a dense atom
+            // the image of a step's end point is computed from a dense atom
             self.atom.dense_mut(dim);
         } else {
             // an atom of the oracle, and a dense atom
@@ -249,7 +249,7 @@ impl Search {
             Method::Auto => return self.run(Method::Pairwise, task, x),
             given => return self.run(given, task, x),
         }
-        // Enough steps for well-conditioned sums. Other sums gain from momentum.
+        // These steps are enough for well-conditioned sums. Other sums gain from momentum.
         const TRIAL: u64 = 300;
         let trial = Task {
             steps: task.steps.min(self.steps + TRIAL),
@@ -287,8 +287,8 @@ impl Search {
         }
     }
 
-    /// Raises the floor with the gradient at x, which need not be feasible. Stores the oracle's answer
-    /// in `atom`. Returns the gap of the smoothed function.
+    /// Increases the floor with the gradient at a point x that need not be feasible. Stores the
+    /// oracle's answer in `atom`. Returns the gap of the smoothed function.
     pub fn bound(
         &mut self,
         task: &Task<'_>,
@@ -307,7 +307,7 @@ impl Search {
         let mut floor = reading.value - gap - self.slack + reading.smoothing_slack - rounding;
         let sigma = task.total.strong_convexity();
         if sigma > 0.0 {
-            // By its curvature, f is nowhere lower than this.
+            // The curvature of f implies this lower bound.
             let steep = kernel::norm(gradient);
             floor = floor.max(reading.value - 0.5 * steep * (steep / sigma) - rounding);
         }
@@ -333,7 +333,7 @@ impl Search {
         Ok(gap)
     }
 
-    /// The gap of the smoothed function at which the present method ends.
+    /// The gap of the smoothed function at which the current method ends.
     pub fn target(&self, task: &Task<'_>) -> f64 {
         task.gap.min(task.first_gap * self.first_gap)
     }
@@ -345,7 +345,7 @@ impl Search {
     }
 
     /// The gap that rounding alone can cause: the change of the gradient when x changes in its last
-    /// digit. The norm of x counts as at least the last digit of the set's size.
+    /// digit. For a tiny x, the last digit of the set's size replaces ‖x‖.
     fn grain(&self, task: &Task<'_>) -> f64 {
         let least = f64::EPSILON * self.geometry.norm_bound;
         let curvature = task.total.smoothness_bound(task.mu);
@@ -355,7 +355,7 @@ impl Search {
     }
 
     /// Decides whether a method ends at x, which has this gap. Returns `None` if the method makes
-    /// another step, and otherwise whether the gap is small enough.
+    /// another step. If it ends, returns whether the gap is small enough.
     pub fn stop(&mut self, task: &Task<'_>, x: &[f64], gap: f64) -> Option<bool> {
         let gap = gap + self.slack;
         if self.least_gap == f64::INFINITY {

@@ -8,9 +8,9 @@ use crate::set::Atom;
 /// segment the image changes linearly, so that a line search needs no pass over the data. The map B
 /// may be affine.
 ///
-/// [`Sum`](crate::hindsight::Sum) and [`QuadraticSum`](crate::hindsight::QuadraticSum) implement this
-/// trait, and you can implement it for your own total. `mu` is the width of smoothing; 0 means no
-/// smoothing. If [`smoothness`](Total::smoothness) is finite without smoothing, `mu` is always 0.
+/// [`Sum`](crate::hindsight::Sum) and [`QuadraticSum`](crate::hindsight::QuadraticSum) implement
+/// this trait, and you can implement it for your own total. `mu` is the width of smoothing (0 for
+/// none). If [`smoothness`](Total::smoothness) is finite without smoothing, `mu` is always 0.
 pub trait Total {
     /// The dimension of x.
     fn dim(&self) -> usize;
@@ -111,8 +111,8 @@ pub struct TotalValue {
     pub value: f64,
     /// The value of the function without smoothing.
     pub unsmoothed: f64,
-    /// The function lies above every tangent plane of the smoothed function by at least this much;
-    /// 0 without smoothing.
+    /// The function lies above every tangent plane of the smoothed function by at least this much.
+    /// It is 0 without smoothing.
     pub smoothing_slack: f64,
     /// An estimate of the rounding error of both values, for the search. Proofs use it only if the
     /// total has no [`Total::minorant`] of its own.

@@ -1,4 +1,4 @@
-//! Adaptive adversaries, which choose a linear loss after they see the decision.
+//! Adaptive adversaries, which choose a linear loss after they observe the decision.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -31,7 +31,7 @@ fields! {
 
 impl Described for Adversary {
     const ABOUT: About = About {
-        summary: "gradients chosen after the decision is seen",
+        summary: "gradients that are chosen after the decision",
         cost: "O(d)",
         guarantee: "rows of norm ≤ 1",
         reference: "the lower bounds of online convex optimisation",
@@ -88,7 +88,7 @@ impl Stream for AdversaryStream {
             }
             Malice::Orthogonal => {
                 fill_sphere(rng, row);
-                // Several times, because `sum` and `x` are not orthogonal to each other.
+                // This is repeated, because `sum` and `x` are not orthogonal to each other.
                 for _ in 0..8 {
                     remove_part(row, sum);
                     remove_part(row, x);

@@ -23,7 +23,7 @@ fields! {
 
 impl Described for Duplicated {
     const ABOUT: About = About {
-        summary: "regression with duplicated columns, so that gradients tie exactly",
+        summary: "regression with duplicated columns, so that entries of a gradient are exactly equal",
         cost: "O(d)",
         guarantee: "rows of norm 1, |y| ≤ norm + 3·noise",
         reference: "collinear features",

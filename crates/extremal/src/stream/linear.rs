@@ -20,7 +20,7 @@ impl Described for Drift {
         summary: "gradients with a fixed mean under Gaussian noise, norm at most 1",
         cost: "O(d)",
         guarantee: "rows of norm ≤ 1",
-        reference: "stochastic losses with a best decision that stands out",
+        reference: "stochastic losses with one clearly best decision",
         citations: &[],
         examples: &["drift", "drift:mean=0.9,noise=0.1"],
     };

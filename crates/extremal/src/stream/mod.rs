@@ -1,4 +1,4 @@
-//! Synthetic streams with a seed. A stream sees the decision before it reveals the round. An adaptive
+//! Synthetic streams with a seed. A stream receives the decision before it reveals the round. An adaptive
 //! adversary is therefore an ordinary stream.
 
 use rand::{RngExt, SeedableRng};
@@ -57,7 +57,7 @@ pub struct Round<'a> {
     pub row: Row<'a>,
     /// The label. Linear losses ignore it.
     pub label: f64,
-    /// The factor of the example's loss. A weight of 2 counts like two equal examples.
+    /// The factor of the example's loss. A weight of 2 has the same effect as two equal examples.
     pub weight: f64,
 }
 
@@ -75,7 +75,7 @@ pub trait Stream: Send {
     /// decision for this round.
     fn next(&mut self, decision: &dyn Point) -> Result<Option<Round<'_>>>;
 
-    /// A bound on the ℓ2 norms of the rows; ∞ if no bound is known.
+    /// A bound on the ℓ2 norms of the rows. It is ∞ if no bound is known.
     fn row_bound(&self) -> f64;
 
     /// A bound on |label|.
@@ -83,8 +83,8 @@ pub trait Stream: Send {
         0.0
     }
 
-    /// Whether rounds may depend on decisions. If false, the rounds can be replayed without a learner,
-    /// and theorems about losses that are fixed before the run apply.
+    /// Whether rounds may depend on decisions. If not, the rounds can be replayed without a
+    /// learner, and theorems about losses that are fixed before the run apply.
     fn is_adaptive(&self) -> bool {
         true
     }
@@ -123,8 +123,8 @@ impl Buffer for (Vec<u32>, Vec<f64>) {
     }
 }
 
-/// A stream whose `draw` writes the next row and returns its label. `bounds` holds a bound on the
-/// norms of the rows and one on the absolute values of the labels.
+/// A stream whose `draw` writes the next row and returns its label. `bounds` has a bound on the
+/// norms of the rows and a bound on the absolute values of the labels.
 fn oblivious<R: Buffer>(
     row: R,
     rng: ChaCha8Rng,

@@ -23,7 +23,7 @@ fields! {
     pub struct Rotating {
         /// the kind of rounds
         pub kind: Rounds = Rounds::Regression => Rounds::KIND,
-        /// rounds per turn
+        /// the number of rounds per turn
         pub period: u64 = 1000 => Kind::COUNT,
         /// the norm of w, for regression
         pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,
@@ -87,7 +87,7 @@ impl MakeStream for Rotating {
 fields! {
     /// Spec of `switching`: regression with a planted solution w. A new w is drawn every `every` rounds.
     pub struct Switching {
-        /// rounds between two changes
+        /// the number of rounds between two changes
         pub every: u64 = 100 => Kind::COUNT,
         /// the norm of w
         pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,

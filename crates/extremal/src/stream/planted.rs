@@ -49,7 +49,7 @@ impl MakeStream for Regression {
 fields! {
     /// Spec of `classification`: labels y = ±1, where +1 has the logistic probability of ⟨a, w⟩.
     pub struct Classification {
-        /// the norm of w; the larger, the cleaner the labels
+        /// the norm of w; a larger norm gives cleaner labels
         pub norm: f64 = 10.0 => Kind::NOT_NEGATIVE,
     }
 }

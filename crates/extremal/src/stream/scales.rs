@@ -1,5 +1,5 @@
-//! Linear losses whose gradients have no scale that is known before the run: heavy tails, and jumps.
-//! No gradient g has ⟨g, u⟩ < 0 for a planted unit vector u, so that there is a best decision.
+//! Linear losses whose gradients have heavy tails, or a scale that jumps. All gradients g have
+//! ⟨g, u⟩ ≥ 0 for a planted unit vector u, so that there is a best decision.
 
 use rand::RngExt;
 use rand_distr::{Distribution, StudentT};
@@ -32,7 +32,7 @@ fields! {
         /// the distribution that sizes are drawn from
         pub law: Law = Law::Pareto => Law::KIND,
         /// the tail index; moments of this order and higher are infinite
-        // Below 1/2 the largest draws would leave the range where squares are numbers.
+        // Below 1/2, squares of the largest draws would overflow.
         pub index: f64 = 1.5 => Kind::between(0.5, 100.0),
     }
 }
@@ -63,7 +63,7 @@ impl MakeStream for HeavyTailed {
                 match law {
                     Law::Pareto => {
                         fill_sphere(rng, row);
-                        // 1 − [0, 1) is never 0
+                        // the random number is below 1, so that the difference is positive
                         let size = (1.0 - rng.random::<f64>()).powf(-1.0 / index);
                         row.iter_mut().for_each(|v| *v *= size);
                     }
@@ -81,7 +81,7 @@ fields! {
     pub struct ScaleJump {
         /// the factor by which the scale jumps: 1, factor, 1, 1/factor, and so on
         pub factor: f64 = 1e8 => Kind::between(1.0, 1e100),
-        /// rounds between two jumps
+        /// the number of rounds between two jumps
         pub every: u64 = 100 => Kind::COUNT,
     }
 }

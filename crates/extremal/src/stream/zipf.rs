@@ -12,11 +12,11 @@ use crate::{Error, Result};
 fields! {
     /// Spec of `zipf`: sparse rows with Zipf-distributed features.
     pub struct Zipf {
-        /// the number of features per row; a number above the dimension counts as the dimension
+        /// the number of features per row; a number above the dimension is reduced to it
         pub nonzeros: usize = 75 => Kind::COUNT,
         /// the exponent of Zipf's law
         pub exponent: f64 = 1.0 => Kind::NOT_NEGATIVE,
-        /// standard deviation of the planted weights
+        /// the standard deviation of the planted weights
         pub weight: f64 = 10.0 => Kind::NOT_NEGATIVE,
     }
 }
@@ -55,7 +55,7 @@ impl MakeStream for Zipf {
             for _ in 0..nonzeros {
                 let mut i = law.sample(rng) as usize - 1;
                 while last[i] == round {
-                    // If the frequent features are used up, take the next free one.
+                    // If the frequent features are used up, use the next free feature.
                     misses += 1;
                     i = if misses < 1000 {
                         law.sample(rng) as usize - 1

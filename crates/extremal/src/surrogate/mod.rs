@@ -1,8 +1,8 @@
-//! The stored surrogate (x, c) and the Frank-Wolfe step. Every Frank-Wolfe learner here minimises
-//! an isotropic quadratic F(x) = ⟨c, x⟩ + (β/2)‖x‖² + const over the set. Hence ∇F(x) = c + βx, and
-//! the exact line search has a closed form. The surrogate (x, c) has several storages with
-//! different costs. A learner only defines how c and β change and how large a step is, and it runs
-//! on all storages.
+//! The stored surrogate (x, c) and the Frank-Wolfe step. Every Frank-Wolfe learner of this library
+//! minimises an isotropic quadratic F(x) = ⟨c, x⟩ + (β/2)‖x‖² + const over the set. Hence ∇F(x) = c +
+//! βx, and the exact line search has a closed form. The surrogate (x, c) has several storages
+//! with different costs. A learner only defines how c and β change and how large a step is, and it
+//! runs on all storages.
 //!
 //! A round calls [`Surrogate::probe`], which forms the new sum c' and calls the oracle but does not
 //! change the decision. It then calls [`Surrogate::commit`], which stores c' and moves x, or
@@ -90,8 +90,8 @@ impl<'a> Update<'a> {
         if self.restart { m - self.beta } else { m }
     }
 
-    /// Checks the sizes of g and weight·g, and returns whether g counts, as [`Gradient::counts`]
-    /// does.
+    /// Checks the sizes of g and weight·g. Returns false if g is treated as 0, as
+    /// [`Gradient::counts`] does.
     #[inline]
     fn counts(&self, row_norm: f64, xx: f64) -> Result<bool> {
         let counts = self.gradient.counts(row_norm, xx)?;
@@ -100,7 +100,7 @@ impl<'a> Update<'a> {
         Ok(counts)
     }
 
-    /// Checks the sizes, and returns the gradient with its row set to 0 if it does not count.
+    /// Checks the sizes, and returns the gradient. Its row is set to 0 if it is treated as 0.
     fn admit(&self, row_norm: f64, xx: f64) -> Result<Gradient<'a>> {
         let scale = if self.counts(row_norm, xx)? {
             self.gradient.scale
@@ -135,7 +135,7 @@ pub struct Probe {
     pub gradient_norm: f64,
     /// ⟨g, x⟩.
     pub gradient_dot: f64,
-    /// ‖∇F(x)‖; ∞ if the storage does not compute it.
+    /// ‖∇F(x)‖, or ∞ if the storage does not compute it.
     pub steepness: f64,
     /// The number of linear minimisations, by the oracle or in closed form, that computed v: 0 if
     /// ∇F(x) = 0.
@@ -162,9 +162,9 @@ impl Default for Probe {
 
 impl Probe {
     /// An upper bound on F(x) − min F: the smaller of gap plus slack and ‖∇F(x)‖²/(2β), which F's
-    /// curvature implies. The second one is far smaller if the minimiser lies inside the set.
+    /// curvature implies. The second bound is far smaller if the minimiser lies inside the set.
     pub fn suboptimality(&self) -> f64 {
-        // NaN for β = 0 = ∇F, and then it is the gap
+        // this is NaN for β = 0 and ∇F = 0, and `min` then returns the gap
         (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap + self.slack)
     }
 
@@ -174,7 +174,7 @@ impl Probe {
             return 0.0;
         }
         let sigma = self.gap / (self.beta * self.distance_squared);
-        // 0 if β < 0 or β is NaN, in a saved state that was altered
+        // an altered saved state may have β < 0 or β = NaN; the step is then 0
         if sigma > 0.0 { sigma.min(1.0) } else { 0.0 }
     }
 
@@ -214,8 +214,8 @@ impl Move {
 /// A surrogate (x, c) in some storage, with an oracle that reads this storage.
 pub trait Surrogate: Point + Send + Sync {
     /// Forms c' and computes v = argmin ⟨c' + βx, ·⟩. The decision does not change. After a
-    /// successful probe the caller must call [`Surrogate::commit`] or [`Surrogate::discard`]. With
-    /// `sure` the caller promises to commit, so that the surrogate need not record how to undo the
+    /// successful probe the caller must call [`Surrogate::commit`] or [`Surrogate::discard`]. If
+    /// `sure` is true, the caller will commit, and the surrogate need not record how to undo the
     /// probe. A probe that fails changes nothing.
     fn probe(&mut self, update: &Update<'_>, sure: bool) -> Result<Probe>;
 
@@ -246,7 +246,7 @@ pub trait Surrogate: Point + Send + Sync {
         Ok(gradient.norm_from(row, row_dot, xx))
     }
 
-    /// An upper bound on ‖g‖_q at the current decision; it is exact if that is cheap to compute.
+    /// An upper bound on ‖g‖_q at the current decision. It is exact if that is cheap to compute.
     fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64;
 
     /// The whole state as bytes.

@@ -14,9 +14,9 @@ pub(crate) const CANCELLED: f64 = 1e-9;
 /// two terms has an error of about ten roundings, which would reach the ninth digit of the gap.
 const CANCELLED_GAP: f64 = 1e-6;
 
-/// If the set is curved between x and v, gap/size is at least about this multiple of ‖v −
-/// x‖²/squares, in the terms of [`has_cancelled`]. Both quotients then shrink together from round
-/// to round, and nothing is recomputed.
+/// If the set is curved between x and v, the quotient gap/size is at least about this multiple of
+/// ‖v − x‖²/squares (see [`has_cancelled`]). Both quotients then decrease together from round to
+/// round, and nothing is recomputed.
 const ROUND: f64 = 0.1;
 
 /// Whether the gap or the distance must be summed entry by entry. `size` is |⟨∇F, x⟩| + |⟨∇F, v⟩|,

@@ -1,7 +1,7 @@
-//! A vector with a known norm that can be scaled in O(1) and added to in O(non-zeros). The
+//! A vector with a known norm. Scaling costs O(1), and adding a row costs O(non-zeros). The
 //! projected learners use it on ℓ2 balls, where a projection only scales.
 //!
-//! The vector is s·w. If s leaves the range [`SCALES`], w absorbs it. Each added row updates ‖w‖².
+//! The vector is s·w. If s leaves the range [`SCALES`], w becomes s·w. Each added row updates ‖w‖².
 //! ‖w‖² is recomputed from the entries if it has cancelled, or when as many non-zeros were added as
 //! w has. The average cost is O(non-zeros) per row.
 
@@ -68,7 +68,7 @@ impl Scaled {
         self.w.items.len()
     }
 
-    /// Adds entries, all 0.
+    /// Extends the vector to `dim` entries. The new entries are 0.
     pub fn grow(&mut self, dim: usize) {
         self.w.grow(dim);
     }
@@ -219,7 +219,7 @@ mod tests {
             let k = sizes[below(sizes.len())];
             let row = Row::sparse(&indices, &values);
             let top = plain.iter().fold(0.0, |top: f64, v| top.max(v.abs()));
-            // the rounding of a plain vector since it was last this large
+            // the error of a plain vector is relative to its largest norm
             let scale = top.max(k);
             let dot = x.dot(&row);
             assert!((dot - row.dot(&plain)).abs() <= 1e-9 * scale);

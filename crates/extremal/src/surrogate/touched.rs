@@ -63,7 +63,7 @@ impl<T: Copy + Default> Touched<T> {
         touched
     }
 
-    /// Extends the vector to `len` items; `len` is at least the present length.
+    /// Extends the vector to `len` items; `len` is at least the current length.
     pub fn grow(&mut self, len: usize) {
         self.items.resize(len, T::default());
         self.marks.words.resize(len.div_ceil(64 * BLOCK), 0);
@@ -111,7 +111,7 @@ impl<T: Copy + Default> Touched<T> {
         saved
     }
 
-    /// A vector of `len` items that contains the saved ones.
+    /// A vector of `len` items that contains the saved items.
     pub fn restore(saved: &[(u32, T)], len: usize) -> Result<Self> {
         let mut restored = Self::new(len);
         for &(i, item) in saved {

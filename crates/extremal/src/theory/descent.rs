@@ -29,8 +29,8 @@ pub fn ogd_adagrad(diameter: f64, root: f64) -> Guarantee {
 /// Proof. x_t minimises ⟨S_{t−1}, x⟩ + ‖x − x₁‖²/(2η_{t−1}) over the set, where S is the sum of the
 /// gradients and η does not grow. By the analysis of follow-the-regularised-leader, regret is at most
 /// D²/(2η_{T−1}) + Σδ_t, where δ_t is the suboptimality of x_t after g_t is added to the objective. The
-/// regulariser is 1/η_{t−1}-strongly convex, so that δ_t ≤ (η_{t−1}/2)‖g_t‖². And x_t minimised the
-/// objective before, so that δ_t ≤ ⟨g_t, x_t − y⟩ ≤ D‖g_t‖ for the new minimiser y.
+/// regulariser is 1/η_{t−1}-strongly convex, so that δ_t ≤ (η_{t−1}/2)‖g_t‖². Also, x_t minimised
+/// the previous objective, so that δ_t ≤ ⟨g_t, x_t − y⟩ ≤ D‖g_t‖ for the new minimiser y.
 pub fn dual_averaging(gradient: f64, diameter: f64, horizon: f64) -> Guarantee {
     let root = horizon.sqrt();
     let bound = move |rounds: f64| 0.5 * gradient * diameter * (root + rounds / root);
@@ -63,10 +63,10 @@ pub fn dual_averaging_adaptive(diameter: f64, root: f64) -> Guarantee {
     Guarantee::of_run("Dual averaging, (1 + √5/2)·D·√(Σ‖g‖²)", 0.5, bound)
 }
 
-/// The online Newton step for α-exp-concave losses: regret ≤
-/// (1/(2γ))·(1 + d·ln(1 + (γGD)²T/d)) + γΣε_t. `left` is γΣε_t, the sum of the gaps ε_t of inexact
-/// projections; 0 if projections are exact. For T ≥ 5 the first part is at most 5(1/α + GD)·d·ln T
-/// (Hazan, Agarwal & Kale 2007), since 1/(2γ) = max{4GD, 1/α} and γGD ≤ 1/8.
+/// The online Newton step for α-exp-concave losses: regret ≤ (1/(2γ))·(1 + d·ln(1 + (γGD)²T/d)) +
+/// γΣε_t. `left` is γΣε_t, the sum of the gaps ε_t of inexact projections. It is 0 if projections
+/// are exact. For T ≥ 5 the first part is at most 5(1/α + GD)·d·ln T (Hazan, Agarwal & Kale 2007),
+/// since 1/(2γ) = max{4GD, 1/α} and γGD ≤ 1/8.
 ///
 /// Proof. With γ ≤ ½min{1/(4GD), α}, an α-exp-concave f has f(x_t) − f(u) ≤ ⟨g_t, x_t − u⟩ −
 /// (γ/2)⟨g_t, x_t − u⟩² over the set. A λ-strongly convex f has this property too if γ ≤ λ/‖g_t‖². Let

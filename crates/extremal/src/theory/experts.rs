@@ -10,8 +10,8 @@
 use super::Assumption::Entries;
 use super::Guarantee;
 
-/// AdaHedge: the regret against the best of N experts is at most √((4 + ln N)Σr_t²), where r_t is the
-/// range of the N losses in round t (de Rooij et al. 2014; constants as proved in
+/// AdaHedge: the regret against the best of N experts is at most √((4 + ln N)Σr_t²), where r_t is
+/// the range of the N losses in round t (de Rooij et al. 2014; the constants are proved in
 /// [`learner::hedge`](crate::learner::of_learners::hedge)). `ranges` is √(Σr_t²), which is at most GD√T
 /// for N learners on the same set.
 ///
@@ -22,8 +22,8 @@ pub fn adahedge(n: f64, ranges: f64) -> f64 {
     (4.0 + n.ln()).sqrt() * ranges
 }
 
-/// Hedge: regret ≤ the bound of any base learner + 2Δ, with Δ = Σδ_t of the run. `base` is the base's
-/// bound after the rounds played, with the exponent `exponent`, and `regret` is 2Δ.
+/// Hedge: regret ≤ the bound of any base learner + 2Δ, with Δ = Σδ_t of the run. `base` is the
+/// base's bound for the rounds played, which grows like T^`exponent`, and `regret` is 2Δ.
 pub fn hedge(base: f64, exponent: f64, regret: f64) -> Guarantee {
     let name = "Hedge, a base's bound + 2Δ";
     Guarantee::of_run(name, exponent.max(0.5), base + regret)

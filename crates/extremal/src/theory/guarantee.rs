@@ -24,7 +24,7 @@ pub enum Assumption {
     InExpectation,
     /// The losses are fixed before the run and do not depend on the decisions.
     Oblivious,
-    /// The losses are β-smooth; β = 0 means linear.
+    /// The losses are β-smooth, and linear if β = 0.
     Smooth(f64),
     /// Every entry of a gradient has at most the absolute value G.
     Entries {
@@ -38,8 +38,8 @@ pub enum Assumption {
 }
 
 /// A theorem about a learner's regret, for given constants: a name, a bound as a function of T, the
-/// exponent of T, and the assumptions. The functions of this module return theorems; state your own
-/// like this:
+/// exponent of T, and the assumptions. The functions of this module return theorems. This example
+/// states another theorem:
 ///
 /// ```
 /// use extremal::theory::{Assumption, Guarantee, LossFacts, RunStatistics};
@@ -59,7 +59,7 @@ pub struct Guarantee {
 }
 
 impl Guarantee {
-    /// A theorem whose bound grows like T^`exponent`; use 0 for log T. `bound` maps T to the bound.
+    /// A theorem whose bound grows like T^`exponent` (0 for log T). `bound` maps T to the bound.
     pub fn new(
         theorem: impl Into<Cow<'static, str>>,
         exponent: f64,
@@ -73,8 +73,8 @@ impl Guarantee {
         }
     }
 
-    /// A theorem whose bound was computed from the sums of a run. It holds for the rounds played. The
-    /// bound is raised by an allowance for the rounding errors of the sums.
+    /// A theorem whose bound was computed from the sums of a run. It holds for the rounds played.
+    /// The bound is increased by an allowance for the rounding errors of the sums.
     pub fn of_run(theorem: impl Into<Cow<'static, str>>, exponent: f64, bound: f64) -> Self {
         let bound = move |rounds| bound * rounding::of_run(rounds);
         Self::new(theorem, exponent, bound)
@@ -96,7 +96,7 @@ impl Guarantee {
         (self.bound)(rounds)
     }
 
-    /// The a for which the bound grows like T^a; 0 for log T.
+    /// The a for which the bound grows like T^a. It is 0 for log T.
     pub fn exponent(&self) -> f64 {
         self.exponent
     }

@@ -10,7 +10,7 @@
 //!
 //! Σ⟨G_b, x̄_b − u⟩ ≤ R/δ_B + Σ D_b, D_b ≤ min(RLδ_b‖G_b‖²/2, D‖G_b‖).
 //!
-//! While S = 0, δ counts as ∞: every point of the set, and so the start, is a subgradient of h at 0.
+//! While S = 0, δ is ∞: every point of the set, including the start, is a subgradient of h at 0.
 //!
 //! A decision x is the mean of m samples, with E‖x − x̄‖² ≤ R²/m. For losses fixed before the run, a
 //! round adds E⟨∇f(x), x − x̄⟩ = E⟨∇f(x) − ∇f(x̄), x − x̄⟩. This is 0 for linear losses, at most βR²/m for
@@ -45,8 +45,8 @@ pub fn perturbation_smoothness(dim: f64) -> f64 {
     dim.min((2.0 * (dim + 1.0) / std::f64::consts::PI).sqrt())
 }
 
-/// The regret that sampling adds in a round: min(βR²/m, GR/√m) for the mean of m samples. A term whose
-/// β or G is unknown counts as ∞. `reach` is R.
+/// The regret that sampling adds in a round: min(βR²/m, GR/√m) for the mean of m samples. A term
+/// whose β or G is unknown is treated as ∞. `reach` is R.
 pub fn sampling_noise(
     smoothness: Option<f64>,
     gradient: Option<f64>,

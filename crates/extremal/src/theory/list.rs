@@ -16,7 +16,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The value of the bound; `None` if there are not as many numbers as parameters.
+    /// The value of the bound. It is `None` if there are not as many numbers as parameters.
     pub fn value(&self, numbers: &[f64]) -> Option<f64> {
         (self.value)(numbers)
     }

@@ -1,13 +1,13 @@
 //! Local linear optimisation, and blocked gradient descent near the set.
 //!
-//! **LLOO, with its three regularisers.** Let x*_{t+1} minimise F_t(x) = ⟨S_t, x⟩ + w_t‖x − x₁‖², where
-//! S_t is the sum of the gradients. One step per round keeps the learner close to x*_{t+1}. Let
-//! h_t = F_{t−1}(x_t) − F_{t−1}(x*_t), so that ‖x_t − x*_t‖² ≤ h_t/w_{t−1}. Let G̃ bound the norm of the
-//! gradient of F_t − F_{t−1}. Then ‖x*_{t+1} − x*_t‖ ≤ G̃/(2w_t), and q = ‖x_t − x*_{t+1}‖ is at most
-//! r = √(h_t/w_{t−1}) + G̃/(2w_t). For any bound r on q, the local oracle returns a point p that is as
-//! good as x*_{t+1} and at most ρr away. With the step α = 1/(2ρ²), or any better one,
-//! h_{t+1} ≤ (1 − α)(h_t + G̃r) + αw_t r²/2. If h_t ≤ (kG̃)²/w_{t−1} and w_t ≤ (1 + b)w_{t−1}, then
-//! h_{t+1} ≤ (kG̃)²/w_t holds whenever
+//! **LLOO, with its three regularisers.** Let x*_{t+1} minimise F_t(x) = ⟨S_t, x⟩ + w_t‖x − x₁‖²,
+//! where S_t is the sum of the gradients. One step per round keeps the learner close to x*_{t+1}.
+//! Let h_t = F_{t−1}(x_t) − F_{t−1}(x*_t), so that ‖x_t − x*_t‖² ≤ h_t/w_{t−1}. Let G̃ bound the
+//! norm of the gradient of F_t − F_{t−1}. Then ‖x*_{t+1} − x*_t‖ ≤ G̃/(2w_t), and q = ‖x_t
+//! − x*_{t+1}‖ is at most r = √(h_t/w_{t−1}) + G̃/(2w_t). For any bound r on q, the local oracle
+//! returns a point p that is as good as x*_{t+1} and at most ρr away. With the step α = 1/(2ρ²), or
+//! with a better step, h_{t+1} ≤ (1 − α)(h_t + G̃r) + αw_t r²/2. If h_t ≤ (kG̃)²/w_{t−1} and w_t
+//! ≤ (1 + b)w_{t−1}, then h_{t+1} ≤ (kG̃)²/w_t holds whenever
 //!
 //! k²(α/2 − b − αb²/2) ≥ k(1 + b)(1 − α/2) + 1/2 − 3α/8.
 //!
@@ -112,8 +112,8 @@ pub fn loo_bogd_adaptive(scale: f64, radius: f64, root: f64, apart: f64) -> Guar
 
 /// LOO-BOGD for λ-strongly convex losses, with S and S' as in [`loo_bogd_adaptive`]: regret ≤ `sum` =
 /// Σ‖S + λK(ỹ − x)‖²/(2λt) + Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²) + D‖S'‖. For blocks of one round with
-/// ε_t = 130(4GR²/(λt))^(2/3) it is at most 47.1(R²G⁴/λ)^(1/3)(T^(2/3) + 2.4) + (G²/2λ)(1 + ln T), after
-/// Garber & Kretzu 2022. Its second term is the price of gradients at the decisions x, not at ỹ.
+/// ε_t = 130(4GR²/(λt))^(2/3) it is at most 47.1(R²G⁴/λ)^(1/3)(T^(2/3) + 2.4) + (G²/2λ)(1 + ln T),
+/// as in Garber & Kretzu 2022, except for the second term, the cost of gradients at x instead of ỹ.
 pub fn loo_ogd(sum: f64, lambda: f64) -> Guarantee {
     let name = "LOO-OGD, Σ‖S+λK(ỹ−x)‖²/(2λt) + Σ⟨S, x−ỹ⟩";
     Guarantee::of_run(name, 2.0 / 3.0, sum.max(0.0)).assuming([StronglyConvexLosses(lambda)])

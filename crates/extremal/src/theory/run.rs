@@ -2,10 +2,10 @@
 
 use super::{Assumption, RunStatistics};
 
-/// Known properties of the losses of a run. The default is that they are convex, and no more.
+/// Known properties of the losses of a run. The default states only that they are convex.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossFacts {
-    /// The strong convexity λ; 0 if it is unknown.
+    /// The strong convexity λ. It is 0 if it is unknown.
     pub strong_convexity: f64,
     /// A bound β on the second derivatives: 0 for linear losses, ∞ if no bound is known.
     pub smoothness: f64,
@@ -41,7 +41,7 @@ pub struct Run {
     pub seen: RunStatistics,
     /// The known properties of the losses.
     pub losses: LossFacts,
-    /// The largest violation of any decision; `None` if the set can't compute violations.
+    /// The largest violation of any decision. It is `None` if the set can't compute violations.
     pub violation: Option<f64>,
     /// The set's ℓ2 diameter.
     pub diameter: f64,
@@ -76,14 +76,14 @@ pub struct Report {
 }
 
 impl Report {
-    /// The assumptions that the run broke. The bound is proven only if there are none.
+    /// The assumptions that the run broke. The bound is proven only if this list is empty.
     pub fn failed(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| !check.holds)
     }
 }
 
 impl Run {
-    /// A decision whose violation of the set's constraints is at most this counts as feasible.
+    /// A decision whose violation of the set's constraints is at most this is treated as feasible.
     pub(super) const FEASIBLE: f64 = 1e-9;
 
     /// A run on a set of unknown diameter, with losses whose smallest value is unknown.
@@ -170,7 +170,7 @@ impl Run {
 /// decision ([`Objective::above_least`](crate::loss::Objective::above_least)). For several learners
 /// that share the rounds, for example one per class, add their `above_least`.
 ///
-/// The losses are convex, so that regret ≤ Σ⟨g_t, x_t − u⟩ ≤ G·D·T. And no fixed decision has a smaller
+/// The losses are convex, so that regret ≤ Σ⟨g_t, x_t − u⟩ ≤ G·D·T. No fixed decision has a smaller
 /// total loss than the smallest possible one, so that regret ≤ `above_least`.
 ///
 /// ```
@@ -178,7 +178,7 @@ impl Run {
 /// let trivial = trivial_regret(0.5, 2.0, 100.0, 60.0);
 /// assert_eq!(trivial, 60.0);
 /// assert!(is_vacuous(60.0, trivial) && !is_vacuous(59.9, trivial));
-/// // without a lower bound on the losses, G·D·T is left
+/// // without a lower bound on the losses, the bound is G·D·T
 /// assert_eq!(trivial_regret(0.5, 2.0, 100.0, f64::INFINITY), 100.0);
 /// ```
 pub fn trivial_regret(gradient: f64, diameter: f64, rounds: f64, above_least: f64) -> f64 {

@@ -1,8 +1,8 @@
 //! Dynamic OFW: one Frank-Wolfe step on each smooth loss, to track a moving minimiser.
 //!
-//! **Problem.** β-smooth convex losses that change slowly, over any set. The learner aims at a
-//! small dynamic regret, where every round is compared with its own minimiser. It does not use past
-//! losses, and is therefore bad on losses that are noise around one mean.
+//! **Problem.** β-smooth convex losses that change slowly, over any set. The learner has a small
+//! dynamic regret, where every round is compared with its own minimiser. It does not use past
+//! losses, and is therefore a bad choice if the losses vary randomly around one mean.
 //!
 //! **Update.** v_t ∈ argmin_{x∈K} ⟨g_t, x⟩, σ_t = min(1, ⟨g_t, x_t − v_t⟩/(β‖x_t − v_t‖²)),
 //! x_{t+1} = x_t + σ_t(v_t − x_t).

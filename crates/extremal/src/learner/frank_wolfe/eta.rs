@@ -2,9 +2,9 @@
 //! combination of known and unknown T and G.
 //!
 //! If both are known, F_t(x) = η Σ⟨g_τ, x⟩ + (κ/2)‖x − x₁‖² with the η of the paper. Without T, η
-//! would have to decrease from round to round. F is therefore multiplied by ω_t = 1/η_t, so that
-//! the gradients keep their weight 1 and the regulariser grows: c += g_t − κ(ω_t − ω_{t−1})x₁ and
-//! β = κω_t. Without G, √(Σ‖g‖²) replaces G√t in ω_t. With `doubling`, F restarts at the current
+//! would have to decrease from round to round. F is therefore multiplied by ω_t = 1/η_t. The
+//! gradients then have weight 1, and the regulariser grows: c += g_t − κ(ω_t − ω_{t−1})x₁ and β =
+//! κω_t. Without G, √(Σ‖g‖²) replaces G√t in ω_t. With `doubling`, F restarts at the current
 //! decision when the number of rounds has doubled (T unknown) or a gradient exceeds the guess of G
 //! (G unknown).
 
@@ -35,7 +35,7 @@ impl Family {
         }
     }
 
-    /// The paper's η for T and G, which is 1/ω_T, with `reach` in place of D.
+    /// The paper's η = 1/ω_T for T and G, where `reach` replaces D.
     fn eta(self, reach: f64, bound: f64, horizon: f64) -> f64 {
         reach / (2.0 * bound * self.growth(horizon))
     }
@@ -84,13 +84,13 @@ pub(crate) struct Clock {
     /// √(Σ‖g‖²).
     root: f64,
     omega: f64,
-    /// G, or the current guess of it; 0 before the first gradient.
+    /// G, or the current guess of G. It is 0 before the first gradient.
     bound: f64,
     /// η since the last restart.
     eta: f64,
     /// The number of rounds since the last restart.
     pub stretch: u64,
-    /// T, or the number of rounds that replaces it.
+    /// T, or the number of rounds that replaces an unknown T.
     pub span: f64,
 }
 
@@ -189,7 +189,7 @@ impl EtaSchedule {
         Ok((next, update.with_origin(-kappa * (next.omega - now.omega))))
     }
 
-    /// a/(D·eta-scale); 0 if the set is a point, where every weight is as good.
+    /// a/(D·eta-scale). It is 0 if the set is a point, where the weight does not matter.
     fn over_reach(&self, a: f64) -> f64 {
         if self.diameter > 0.0 {
             a / (self.scale * self.diameter)

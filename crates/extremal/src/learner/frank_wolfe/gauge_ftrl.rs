@@ -5,8 +5,8 @@
 //! 2, where h^q is smooth.
 //!
 //! **Update.** Let S be the sum of the gradients, v = argmin_{x∈K} ⟨S, x⟩ and h = −⟨S, v⟩, with the
-//! set's centre at 0. Then x_t = (h/√(h² + β_t²))·v. There are three choices of β. It may be fixed,
-//! or it may be √(L(G² + Σ‖g‖²)). By default it balances itself: β_1 = 0 and β_{t+1} = β_t +
+//! set's centre at 0. Then x_t = (h/√(h² + β_t²))·v. There are three choices of β. It is fixed, or
+//! √(L(G² + Σ‖g‖²)), or self-balancing (the default): β_1 = 0 and β_{t+1} = β_t +
 //! min((L/2)‖g_t‖²/√(h² + β_t²), w(g_t)), where w is the width of the set. For p > 2 the formulas
 //! have q-th powers in place of squares.
 //!
@@ -16,13 +16,12 @@
 //!
 //! **Reference.** Gauge-FTRL extends Follow the Shrunken Leader (Huang et al., JMLR 2017, after
 //! Abernethy et al., COLT 2008) from Euclidean balls to sets whose squared support function is
-//! smooth. These include the strongly convex sets (compare Molinaro 2020). It also adds a shrinkage
-//! that balances itself and certifies the regret of the run. Jiang, Mhammedi, Mohri & Mokhtari
-//! (arXiv:2602.08232) use a related smoothing for operator-norm balls; Mhammedi (arXiv:2205.11470)
-//! has Õ(√T) with two oracle calls. As far as we know, these parts are new: general strongly convex
-//! sets, the self-balancing β with its certificate, and the extension to p > 2. The learner is
-//! follow-the-regularised-leader with the regulariser −β√(1 − γ(x)²), where γ is the gauge of the
-//! set.
+//! smooth. These include the strongly convex sets (compare Molinaro 2020). Jiang, Mhammedi, Mohri &
+//! Mokhtari (arXiv:2602.08232) use a related smoothing for operator-norm balls. Mhammedi
+//! (arXiv:2205.11470) has Õ(√T) with two oracle calls. As far as we know, these parts are new:
+//! general strongly convex sets, the self-balancing β with its certificate of the run's regret, and
+//! the extension to p > 2. The learner is follow-the-regularised-leader with the regulariser
+//! −β√(1 − γ(x)²), where γ is the gauge of the set.
 //!
 //! ```
 //! use extremal::{Gradient, Learner, LearnerSpec, SetSpec};
@@ -58,9 +57,9 @@ choices! {
     pub enum Balance {
         /// β balances the terms of the bound; it needs neither T nor G
         Own = "own",
-        /// β is constant; needs T and G
+        /// β is constant; this choice needs T and G
         Fixed = "fixed",
-        /// β follows the observed gradients; needs G
+        /// β depends on the observed gradients; this choice needs G
         Adagrad = "adagrad",
     }
 }
@@ -81,7 +80,7 @@ impl Described for GaugeFtrl {
     const ABOUT: About = About {
         summary: "follow the regularised leader with the set's squared gauge as regulariser: √T regret with one oracle call per round",
         cost: "1 oracle call and O(d) per round; lazy storage (ℓ2 balls): O(non-zeros)",
-        guarantee: "curved set, convex losses: 2β (own), G√(2LT) (fixed), 2√(L(G² + Σ‖g‖²)) (adagrad); ℓp with p > 2: T^(1−1/p)",
+        guarantee: "curved set, convex losses: 2β with the last β (own), G√(2LT) (fixed), 2√(L(G² + Σ‖g‖²)) (adagrad); ℓp with p > 2: T^(1−1/p)",
         reference: "this project; extends Follow the Shrunken Leader (Huang et al., JMLR 2017, after Abernethy et al., COLT 2008) from ℓ2 balls to sets with a smooth squared support function (compare Molinaro 2020); related: Jiang et al., arXiv:2602.08232, and Mhammedi, arXiv:2205.11470",
         citations: &[
             "Extremal",
@@ -146,16 +145,16 @@ impl MakeLearner for GaugeFtrl {
 
 struct GaugeRule {
     curvature: Curvature,
-    /// The power q for which h^q is smooth; 2 on curved sets.
+    /// The power q for which h^q is smooth. It is 2 on curved sets.
     q: f64,
-    /// √L on curved sets; the ball's radius if q < 2.
+    /// √L on curved sets, and the ball's radius if q < 2.
     radius: f64,
-    /// 2^(2−q)/q: ½ on curved sets.
+    /// 2^(2−q)/q, which is ½ on curved sets.
     share: f64,
     balance: Balance,
     /// G.
     bound: f64,
-    /// The largest ratio of a gradient's norm in the curvature's sense to its ℓ2 norm.
+    /// The largest ratio of the curvature's norm of a gradient to its ℓ2 norm.
     stretch: f64,
     /// The first β.
     beta: f64,
@@ -192,7 +191,7 @@ impl GaugeRule {
         }
     }
 
-    /// a^(q−1): a itself on curved sets.
+    /// a^(q−1), which is a on curved sets.
     fn power(&self, a: f64) -> f64 {
         if self.q == 2.0 {
             a
@@ -208,7 +207,7 @@ impl GaugeRule {
         }
         let pull = self.radius * n;
         let unbalanced = self.share * pull * self.power(pull / potential);
-        // ∞ if the potential is 0; then the width is the minimum
+        // this term is ∞ if the potential is 0, and the other term is then the minimum
         f64::min(unbalanced, self.curvature.width * n)
     }
 }
@@ -231,8 +230,8 @@ impl Rule for GaugeRule {
         Ok((state, Update::new(1.0, facts.gradient, 0.0)))
     }
 
-    /// v = argmin ⟨S, x⟩, h = −⟨S, v⟩ from the centre, β by its balance, x_{t+1} = (h/Ψ)^(q−1)·v
-    #[inline(always)] // the state is large: it must not be copied
+    /// v = argmin ⟨S, x⟩, h = −⟨S, v⟩ with the centre at 0, the next β, x_{t+1} = (h/Ψ)^(q−1)·v
+    #[inline(always)] // the state is large and must not be copied
     fn step(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Move) {
         let n = match self.curvature.gradient_norm {
             2.0 => probe.gradient_norm,
@@ -290,8 +289,8 @@ impl Rule for GaugeRule {
         if state.t == 0 {
             return None;
         }
-        // The rounding error: each round adds two roundings of the sizes ‖S_t‖ and ‖g_t‖ to S, and
-        // ⟨g_t, x_t⟩ and min ⟨S, x⟩ have the rounding of their terms.
+        // Every round rounds S twice, at the sizes ‖S_t‖ and ‖g_t‖. The terms of ⟨g_t, x_t⟩ and min
+        // ⟨S, x⟩ are rounded, too.
         let (dim, reach) = (x.dim(), geometry.norm_bound);
         let products = rounding::of_dot(dim) * x.accuracy().dot;
         let rounding = (1.0 + 4.0 * state.t as f64 * UNIT)

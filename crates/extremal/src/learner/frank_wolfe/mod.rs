@@ -66,7 +66,7 @@ pub trait Rule: Send + Sync {
         Ok(())
     }
 
-    /// The guarantee, given the statistics of the run; by default there is no guarantee.
+    /// The guarantee, given the statistics of the run. The default is no guarantee.
     fn guarantee(
         &self,
         _state: &Self::State,
@@ -88,7 +88,7 @@ pub trait Rule: Send + Sync {
     }
 }
 
-/// The facts about a round that a rule can use. Each is computed only if a rule asks for it.
+/// The facts about a round that a rule can use. Each is computed only when a rule requests it.
 pub struct Facts<'a, 'g> {
     /// The gradient g_t.
     pub gradient: &'g Gradient<'g>,

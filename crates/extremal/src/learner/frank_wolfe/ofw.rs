@@ -6,10 +6,10 @@
 //! min(1, 2/√t): v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, x_{t+1} = x_t + σ_t(v_t − x_t).
 //!
 //! If T is not given, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + ω_t‖x − x₁‖² with ω_t = (2G/D)t^(3/4). If G is
-//! not given, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4). With `doubling`, the learner keeps the F_t with η, and
-//! restarts it at the current decision whenever the number of rounds reaches a power of two (T
-//! unknown) or a gradient exceeds the guess of G (G unknown). The guess is then doubled until it
-//! covers the gradient.
+//! not given, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4). With `doubling`, the learner uses the F_t with η. It
+//! restarts at the current decision whenever the number of rounds reaches a power of two (T
+//! unknown) or a gradient exceeds the guess of G (G unknown). The guess is then doubled until it is
+//! at least the gradient's norm.
 //!
 //! **Guarantee.** With T and G given: regret ≤ 8GDT^(3/4). With restarts, [`theory::restarted`]
 //! gives the bound. No bound is proven with a growing regulariser.

@@ -3,8 +3,8 @@
 //! **Problem.** Convex losses over any set. If the losses are λ-strongly convex, the learner can
 //! use λ.
 //!
-//! **Update.** As in SC-OFW, but each round has its own curvature λ_t: F_t(x) = Σ_{τ≤t} (⟨g_τ,
-//! x⟩ + (λ_τ/2)‖x − x_τ‖²), with one Frank-Wolfe step with line search on F_t from x_t. Here
+//! **Update.** The update is that of SC-OFW, but each round t has a curvature λ_t: F_t(x) = Σ_{τ≤t}
+//! (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²), with one Frank-Wolfe step with line search on F_t from x_t. Here
 //! λ_t = λ + μ_t and μ_1 = 0. Let p_t = F_t(x_t) − F_t(x_{t+1}) be the decrease by the step, and s
 //! the factor `eta-scale`. The choice `own` sets μ_{t+1} = 2p_t/(sD²). The choice `steady` sets
 //! μ_{t+1} = ‖g_t‖/(sD), as if the losses were strongly convex in proportion to their slope. The
@@ -18,7 +18,7 @@
 //! that the two balance. In units of G and D, with B = Σλ_τ, F_t(x_t) − m_t stays below
 //! 6·max(1, B)^(1/3), and on strongly convex sets below a constant. Regret is therefore
 //! O(GDT^(3/4)), and O(T^(2/3)) on strongly convex sets. The guide has the proof, with constants.
-//! For `steady` alone nothing is proven. It is meant as a base of
+//! No bound is proven for `steady` alone. It is meant as a base of
 //! [`hedge`](crate::learner::of_learners::hedge), and is often by far the best of the bases.
 //!
 //! **Reference.** This project. The step is that of Wan & Zhang, AAAI 2021. The balance follows
@@ -54,7 +54,8 @@ choices! {
     pub enum Growth {
         /// the curvature grows with the progress of the steps
         Own = "own",
-        /// the curvature grows with the gradients' norms; no guarantee, for use as a base of hedge
+        /// the curvature grows with the gradients' norms; this choice has no guarantee and is meant
+        /// for bases of hedge
         Steady = "steady",
     }
 }
@@ -98,7 +99,7 @@ impl OfwFree {
 
 impl MakeLearner for OfwFree {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        // The curvature does not come from a ridge term: lazy storage would cost O(d) every few
+        // The curvature is not that of a ridge term, so lazy storage would cost O(d) every few
         // rounds.
         if storage == Storage::Lazy {
             return Err(not_stored(NAME, set, storage));
@@ -162,7 +163,7 @@ impl Rule for FreeRule {
             Growth::Own => 2.0 * gain / diameter,
             Growth::Steady => probe.gradient_norm,
         };
-        // a set that is one point needs no curvature
+        // a set with a single point needs no curvature
         state.mu = if diameter > 0.0 {
             amount / diameter / self.scale
         } else {

@@ -1,16 +1,16 @@
 //! OFW with line search: Algorithm 1 of Wan & Zhang.
 //!
-//! **Problem.** Convex losses over any set; the guarantee is for strongly convex sets.
+//! **Problem.** Convex losses over any set. The guarantee is for strongly convex sets.
 //!
 //! **Update.** With η = D/(2G(T+2)^(2/3)) and F_t(x) = η Σ_{τ≤t} ⟨g_τ, x⟩ + ‖x − x₁‖²:
 //! v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, σ_t = argmin_{σ∈\[0,1\]} ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ +
 //! σ²‖v_t − x_t‖², and x_{t+1} = x_t + σ_t(v_t − x_t).
 //!
 //! If T is not given, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + ω_t‖x − x₁‖² with ω_t = (2G/D)(t+2)^(2/3). If G
-//! is not given, T is ignored and ω_t = (2/D)√(Σ‖g‖²)·t^(1/6). With `doubling`, the learner keeps
-//! the F_t with η, and restarts it at the current decision whenever the number of rounds reaches a
+//! is not given, T is ignored and ω_t = (2/D)√(Σ‖g‖²)·t^(1/6). With `doubling`, the learner uses
+//! the F_t with η. It restarts at the current decision whenever the number of rounds reaches a
 //! power of two (T unknown) or a gradient exceeds the guess of G (G unknown). The guess is then
-//! doubled until it covers the gradient.
+//! doubled until it is at least the gradient's norm.
 //!
 //! **Guarantee.** With T and G given, on α-strongly convex sets: regret ≤ (11/4)G√C(T+2)^(2/3) with
 //! C = max(4D², 4096/(3α²)). With restarts, [`theory::restarted`] gives the bound. The algorithm
@@ -82,7 +82,7 @@ struct OfwLineSearch {
 impl Rule for OfwLineSearch {
     type State = Clock;
 
-    /// F_0(x) = ‖x − x₁‖² if T and G are known; otherwise 0, and the regulariser grows
+    /// F_0(x) = ‖x − x₁‖² if T and G are known; otherwise F_0 = 0, and the regulariser grows
     fn start(&self) -> (Clock, f64) {
         self.eta.start()
     }

@@ -8,9 +8,9 @@
 //!
 //! If T is not given, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + (ω_t/2)‖x − x₁‖² with ω_t = (2G/D)(t/3)^(3/4),
 //! and σ_t = min(1, √(3/t)). If G is not given, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4)/3^(3/4). With
-//! `doubling`, the learner keeps the F_t with η, and restarts it at the current decision whenever
-//! the number of rounds reaches a power of two (T unknown) or a gradient exceeds the guess of G (G
-//! unknown). The guess is then doubled until it covers the gradient.
+//! `doubling`, the learner uses the F_t with η. It restarts at the current decision whenever the
+//! number of rounds reaches a power of two (T unknown) or a gradient exceeds the guess of G (G
+//! unknown). The guess is then doubled until it is at least the gradient's norm.
 //!
 //! **Guarantee.** With T and G: regret ≤ (4/3^(3/4))GDT^(3/4). With G alone: regret ≤
 //! (5/3^(3/4))GDT^(3/4) for every T. The guide has the proofs. With restarts, [`theory::restarted`]

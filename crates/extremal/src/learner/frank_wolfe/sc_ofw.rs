@@ -1,20 +1,20 @@
 //! SC-OFW: online Frank-Wolfe for strongly convex losses, Algorithm 2 of Wan & Zhang.
 //!
-//! **Problem.** λ-strongly convex losses over any set; neither T nor G is needed.
+//! **Problem.** λ-strongly convex losses over any set. Neither T nor G is needed.
 //!
-//! **Update.** With F_t(x) = Σ_{τ≤t} (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²):
-//! v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, σ_t = argmin_{σ∈\[0,1\]} ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ +
-//! (σ²λt/2)‖v_t − x_t‖², and x_{t+1} = x_t + σ_t(v_t − x_t). With `warm` = T₀, the
-//! term (λT₀/2)‖x − x₁‖² is added to F_t (Kretzu & Garber); the bounds below are for T₀ = 0.
+//! **Update.** With F_t(x) = Σ_{τ≤t} (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t),
+//! x⟩, σ_t = argmin_{σ∈\[0,1\]} ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + (σ²λt/2)‖v_t − x_t‖², and x_{t+1} = x_t +
+//! σ_t(v_t − x_t). With `warm` = T₀, the term (λT₀/2)‖x − x₁‖² is added to F_t (Kretzu & Garber).
+//! The bounds below are for T₀ = 0.
 //!
 //! **Cost.** In lazy storage a round costs O(non-zeros) if λ is the losses' ridge term, because c
-//! += g_t − λx_t is then as sparse as the data. Otherwise the learner passes over all features
-//! touched so far every few rounds.
+//! += g_t − λx_t is then as sparse as the data. Otherwise, every few rounds the learner updates all
+//! features observed so far.
 //!
 //! **Guarantee.** On α-strongly convex sets, regret ≤ C√(2T) + (C/2)ln T + GD with C =
 //! max(4(G+λD)²/λ, 288λ/α²). On any set, regret ≤ (3√2/8)CT^(2/3) + (C/8)ln T + GD with C =
-//! 16(G+λD)²/λ. While it plays, the learner also computes a certificate of its own regret, which is
-//! often far tighter.
+//! 16(G+λD)²/λ. In every round the learner also computes a certificate of its own regret, which is
+//! often far smaller than these bounds.
 //!
 //! **Reference.** Wan & Zhang, *Projection-free Online Learning over Strongly Convex Sets*,
 //! AAAI 2021, Algorithm 2, Theorems 2 and 3; Kretzu & Garber, AISTATS 2021 (T₀).
@@ -103,7 +103,7 @@ struct State {
     t: u64,
     /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖².
     played: Wide,
-    /// An upper bound on the regret, without rounding.
+    /// An upper bound on the regret, without an allowance for rounding errors.
     regret: f64,
     /// An upper bound on Σ‖g_t‖.
     gradients: f64,
@@ -152,7 +152,7 @@ impl Rule for StronglyConvexOfw {
         geometry: &Geometry,
         x: &dyn Point,
     ) -> Option<Certificate> {
-        // with T₀ > 0 the surrogate is more than the sum of the losses' lower bounds
+        // with T₀ > 0, one term of the surrogate is not part of the losses' lower bounds
         if state.t == 0 || self.warm > 0.0 {
             return None;
         }
@@ -198,7 +198,7 @@ impl StronglyConvexOfw {
         let (beta, steepness) = (self.lambda * t, state.steepness);
         let sizes =
             state.steepnesses + 0.5 * beta * (t + 1.0) * reach + state.gradients + beta * reach;
-        // Some storages keep c as a sum of longer vectors, whose rounding errors are larger.
+        // Some storages have c as a sum of longer vectors, whose rounding errors are larger.
         let sizes = accuracy.dot * sizes;
         let products = rounding::of_dot(dim) * accuracy.dot.max(accuracy.norm);
         let terms = state.gradients + 4.0 * beta * reach + 4.0 * steepness;

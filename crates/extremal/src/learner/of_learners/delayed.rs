@@ -3,11 +3,11 @@
 //! **Problem.** Convex losses whose gradients arrive some rounds after their decision, possibly
 //! with different delays.
 //!
-//! **Update.** The base is any learner. Each gradient that arrives is one round of the base, the
-//! oldest gradient first. The decision is the base's latest decision. The wrapper receives every
-//! gradient at once and holds it back: for `delay` rounds, or with `random` for 0 to `delay`
-//! rounds. A gradient with delay 0 affects the next decision. Without a delay the learner is its
-//! base.
+//! **Update.** The base is any learner. Each gradient that arrives is one round of the base, and
+//! the oldest gradient is the first. The decision is the base's latest decision. The wrapper
+//! receives every gradient at once and stores it for `delay` rounds. If `random` is true, it stores
+//! it for 0 to `delay` rounds. A gradient with delay 0 affects the next decision. Without a delay
+//! the learner equals its base.
 //!
 //! Let g be the gradient of a loss f at an old decision y, and let x be the base's decision when g
 //! arrives. The base receives ∇m(x) for a function m with ∇m(y) = g that is, up to a constant, a
@@ -21,13 +21,14 @@
 //! A base for λ-strongly convex losses adds ⟨∇m(x), ·⟩ + (λ/2)‖· − x‖² to its surrogate. Up to a
 //! constant this is m, which is exactly ⟨g, ·⟩ + (λ/2)‖· − y‖², as in the paper for `sc-ofw`.
 //!
-//! Feedback that is really late needs no wrapper. Read the decision whenever you need it, and call
-//! `observe` with ∇m(x) when a gradient arrives.
+//! You need no wrapper if your feedback itself is late. Call `observe` with ∇m(x) when a gradient
+//! arrives.
 //!
-//! **Guarantee.** Without a delay, the guarantee of the base. With a delay, no bound with constants
-//! is proven here. The orders for delays of d rounds are: O(T^(2/3) + d·T^(1/3)) on strongly convex
-//! sets with `ofw-ls`, whose step size decreases like T^(−2/3), and O(T^(2/3) + d·log T) with
-//! `sc-ofw`. On general sets, Wan et al. show O(T^(3/4) + d·T^(1/4)) for a step size that decreases
+//! **Guarantee.** Without a delay, the base's guarantee holds. With a delay, no bound with
+//! constants is proven here. The orders for delays of d rounds are: O(T^(2/3) + d·T^(1/3)) on
+//! strongly convex sets with `ofw-ls`, whose step size decreases like T^(−2/3), and O(T^(2/3) +
+//! d·log T) with `sc-ofw`. On general sets, Wan et al. show O(T^(3/4) + d·T^(1/4)) for a step size
+//! that decreases like T^(−3/4), as in `ofw`.
 //! like T^(−3/4), as in `ofw`.
 //!
 //! **Reference.** Wan, Tu & Zhang, *Online Frank-Wolfe with Arbitrary Delays*, NeurIPS 2022.
@@ -68,7 +69,7 @@ use crate::{Gradient, Point, Result, kernel};
 /// The longest delay, which is also the largest number of gradients in memory.
 const LONGEST: u64 = 100_000;
 
-/// A gradient beyond this size is tried on the base before it is held back.
+/// A gradient beyond this size is tested on the base before it is stored.
 const EXTREME: f64 = 1e20;
 
 fields! {
@@ -78,7 +79,7 @@ fields! {
         pub base: Option<Box<LearnerSpec>> = None => Kind::Spec("learner"),
         /// the delay of every gradient in rounds; with random=true, the largest delay
         pub delay: u64 = 0 => Kind::Whole { low: 0, high: LONGEST },
-        /// draw each gradient's delay uniformly from 0 to `delay`
+        /// whether each gradient's delay is drawn uniformly from 0 to `delay`
         pub random: bool = false => Kind::Flag,
         /// the seed of the random delays
         pub seed: u64 = 0 => Kind::WHOLE,
@@ -88,7 +89,7 @@ fields! {
 impl Described for Delayed {
     const ABOUT: About = About {
         summary: "wraps any learner for delayed gradients",
-        cost: "one round of the base per gradient that arrives; memory for the non-zeros of `delay` gradients (delay·d numbers if the base's λ exceeds the ridge term); a copy of the base's state if several gradients arrive at once",
+        cost: "one round of the base per gradient that arrives; memory for the non-zeros of `delay` gradients, or for delay·d numbers if the base's λ exceeds the ridge term; and a copy of the base's state when several gradients arrive at once",
         guarantee: "without a delay, the base's bound; with a delay, no bound with constants is proven here; the paper proves O(T^(2/3) + delay·T^(1/3)) with ofw-ls on strongly convex sets, O(T^(2/3) + delay·log T) with sc-ofw on any",
         reference: "Wan, Tu & Zhang, NeurIPS 2022",
         citations: &["WanTuZhang2022"],
@@ -141,12 +142,12 @@ fn lambda_of(base: &LearnerSpec) -> f64 {
     lambda.and_then(|text| text.parse().ok()).unwrap_or(0.0)
 }
 
-/// A gradient that is held back, in the form that the base will receive.
+/// A stored gradient, in the form that the base will receive.
 #[derive(Default, Serialize, Deserialize)]
 struct Held {
     /// The round of the gradient.
     asked: u64,
-    /// The round at whose end it arrives.
+    /// The round at the end of which it arrives.
     due: u64,
     row: HeldRow,
     scale: f64,
@@ -171,7 +172,7 @@ struct Queue {
     /// The strong convexity that the base relies on.
     lambda: f64,
     delay: u64,
-    /// The generator at its start; each round uses its own stream.
+    /// The generator in its initial state. Each round uses a stream of its own.
     random: Option<ChaCha8Rng>,
     rounds: u64,
     /// The gradient of round t is at position t mod (delay + 1).
@@ -190,7 +191,7 @@ impl Queue {
         &mut self.slots[place]
     }
 
-    /// The number of rounds for which this round's gradient is held back.
+    /// The number of rounds for which this round's gradient is stored.
     fn wait(&self, round: u64) -> u64 {
         let Some(mut rng) = self.random.clone() else {
             return self.delay;
@@ -199,7 +200,7 @@ impl Queue {
         rng.random_range(0..=self.delay)
     }
 
-    /// Holds the gradient in the round's slot, which is free because its previous gradient has
+    /// Stores the gradient in the round's slot, which is free because its previous gradient has
     /// arrived.
     fn hold(&mut self, round: u64, gradient: &Gradient<'_>) -> Result<()> {
         let due = round + self.wait(round);
@@ -246,7 +247,7 @@ impl Queue {
     }
 
     /// Passes the gradients that arrive to the base, the oldest first, as one round each. `record`
-    /// receives the number of their oracle calls, and the step of the last one.
+    /// receives the total number of oracle calls, and the step of the last round.
     fn deliver(&mut self, record: &mut Record, plan: bool) -> Result<()> {
         for asked in self.window(record.round) {
             let Some(place) = self.arrives(asked, record.round) else {
@@ -267,7 +268,7 @@ impl Queue {
     /// Restores a state that the base has saved.
     fn put_back(&mut self, state: &[u8]) {
         let loaded = self.base.load(state);
-        debug_assert!(loaded.is_ok(), "the base has saved it itself");
+        debug_assert!(loaded.is_ok(), "the base has saved this state");
     }
 }
 
@@ -281,7 +282,7 @@ impl Body for Queue {
     }
 
     /// If several gradients arrive, the base plays several rounds, and all of them must succeed.
-    /// The base's state is saved before.
+    /// The base's state is saved first.
     fn plan(&mut self, round: u64, gradient: &Gradient<'_>, sure: bool) -> Planned<Self> {
         let point = self.base.decision();
         let (ax, xx) = (point.dot(&gradient.row)?, point.norm_squared());
@@ -354,7 +355,7 @@ impl Body for Queue {
 
     fn grow(&mut self, set: SharedSet) {
         let grown = self.base.grow(set.dim());
-        debug_assert!(grown.is_ok(), "reserve has checked it");
+        debug_assert!(grown.is_ok(), "reserve has checked the dimension");
         for held in &mut self.slots {
             held.row.grow(set.dim());
         }

@@ -1,6 +1,6 @@
-//! Learners for comparison: those of the paper's comparison table, and others from related work.
-//! All of them store every entry of their decision, except `ogd` and `dual-averaging`, which also
-//! have a lazy form.
+//! Learners for comparison: the learners of the paper's comparison table, and learners from related
+//! work. All of them store every entry of their decision. Only `ogd` and `dual-averaging` also
+//! support lazy storage.
 
 pub mod by_gauge;
 pub mod few_calls;

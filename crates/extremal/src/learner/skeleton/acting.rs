@@ -17,8 +17,8 @@ use crate::{Error, Gradient, Point, Result};
 /// The part that differs between learners: a rule on a surrogate, a method on vectors, or a mixture
 /// of learners.
 ///
-/// A round is planned and then committed or discarded. A plan that fails, and a plan that is
-/// discarded, leave the body as it was, bit for bit.
+/// A round is planned and then committed or discarded. A plan that fails or is discarded leaves the
+/// body unchanged, bit for bit.
 pub trait Body: Send + Sync {
     /// The numbers of a planned round that [`Body::commit`] needs.
     type Plan: Send + Sync;
@@ -26,8 +26,8 @@ pub trait Body: Send + Sync {
     /// The decision.
     fn point(&self) -> &dyn Point;
 
-    /// Computes a round, but does not change the decision yet. If `sure`, [`Body::commit`] always
-    /// follows, and the body need not record how to undo the plan.
+    /// Computes a round, but does not change the decision yet. If `sure` is true, [`Body::commit`]
+    /// always follows, and the body need not record how to undo the plan.
     fn plan(
         &mut self,
         round: u64,
@@ -41,7 +41,7 @@ pub trait Body: Send + Sync {
     /// Undoes the last [`Body::plan`], which must not have been `sure`.
     fn discard(&mut self);
 
-    /// Adds statistics of the body that the records do not contain. A mixture's members may see
+    /// Adds statistics of the body that the records do not contain. A mixture's members may receive
     /// larger gradients than the mixture.
     fn amend(&self, _seen: &mut RunStatistics) {}
 
@@ -74,15 +74,15 @@ pub trait Body: Send + Sync {
         let _ = set;
     }
 
-    /// Plays a round of a body that takes examples.
+    /// Plays a round of a body that observes examples.
     fn learn(&mut self, example: &Example<'_>) -> Result<Learnt> {
         let _ = example;
         Err(Error::Unsupported(
-            "this learner takes gradients: call observe".into(),
+            "this learner observes gradients: call observe".into(),
         ))
     }
 
-    /// The further methods of a body that takes examples.
+    /// The further methods of a body that observes examples.
     fn by_example(&self) -> Option<&dyn ByExample> {
         None
     }
@@ -91,7 +91,7 @@ pub trait Body: Send + Sync {
 /// The result of [`Body::plan`].
 pub(crate) type Planned<B> = Result<(Record, <B as Body>::Plan)>;
 
-/// A [`Body`] that plays: the only implementation of [`Learner`].
+/// The only implementation of [`Learner`], for any [`Body`].
 pub struct Acting<B: Body> {
     /// The spec. States with other settings are rejected.
     settings: String,
@@ -285,7 +285,7 @@ impl Header {
         match (&self.set, set) {
             (Some(identity), Some(set)) => identity.check(&**set),
             (None, None) => Ok(()),
-            _ => Err(mismatch("it or this learner belongs to no set".into())),
+            _ => Err(mismatch("the state or the learner has no set".into())),
         }
     }
 }

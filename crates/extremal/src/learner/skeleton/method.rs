@@ -1,6 +1,6 @@
-//! The frame of a learner that keeps every entry of its decision. Its author writes a [`Method`]:
-//! one function that maps the state and the decision to the next ones. This file has everything
-//! else: plan, commit, discard, save and load.
+//! The shared code of learners that store every entry of their decision. The author of such a
+//! learner writes a [`Method`]: one function that computes the next state and the next decision.
+//! This file has the rest: plan, commit, discard, save and load.
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -23,7 +23,7 @@ pub(crate) trait Method: Send + Sync {
     fn start(&self, x: &[f64]) -> Self::State;
 
     /// Whether the vectors of a saved state have the same lengths as those that [`Method::start`]
-    /// creates for `x`. A state without vectors always fits.
+    /// creates for `x`. This is always true for a state without vectors.
     fn fits(_state: &Self::State, _x: &[f64]) -> bool {
         true
     }
@@ -31,13 +31,12 @@ pub(crate) trait Method: Send + Sync {
     /// Plays a round: writes the next state and the next decision.
     fn round(&mut self, round: Round<'_, Self::State>) -> Result<Step>;
 
-    /// The number of calls of the method's oracle so far; 0 without an oracle.
+    /// The number of calls of the method's oracle so far. It is 0 without an oracle.
     fn oracle_calls(&self) -> u64 {
         0
     }
 
-    /// The guarantee in this state, given the statistics of the run; by default there is no
-    /// guarantee.
+    /// The guarantee in this state, given the statistics of the run. The default is no guarantee.
     fn guarantee(&self, _state: &Self::State, _seen: &RunStatistics) -> Option<Guarantee> {
         None
     }
@@ -52,7 +51,7 @@ pub(crate) struct Round<'a, S> {
     /// ‖g‖.
     pub norm: f64,
     pub now: &'a S,
-    /// Receives the next state. On entry it holds an earlier state, whose memory can be reused.
+    /// Receives the next state. On entry it is an earlier state, whose memory can be reused.
     pub next: &'a mut S,
     pub x: &'a [f64],
     /// Receives the next decision. On entry it equals `x`.
@@ -63,7 +62,7 @@ pub(crate) struct Round<'a, S> {
 pub(crate) struct Step {
     /// The step size σ_t or η_t.
     pub sigma: f64,
-    /// ⟨∇F_t(x_t), x_t − v_t⟩; NaN if the learner has no surrogate.
+    /// ⟨∇F_t(x_t), x_t − v_t⟩. It is NaN if the learner has no surrogate.
     pub gap: f64,
 }
 
@@ -90,7 +89,7 @@ pub(crate) fn admitted<'g>(
     Ok((gradient, row_norm, Record::new(round, norm, dot, xx)))
 }
 
-/// The saved fields of a value whose fields are private.
+/// The private fields of a value, read from its saved form.
 pub(crate) fn parts_of<T: DeserializeOwned>(value: &impl Serialize) -> Result<T> {
     decode(&encode(value)?)
 }
@@ -107,7 +106,7 @@ struct Dense<M: Method> {
     g: Vec<f64>,
 }
 
-/// Builds the learner of a method. It starts at `start`, or at the set's centre if there is none.
+/// Builds the learner of a method. Without `start`, the first decision is the set's centre.
 pub(crate) fn acting<S: Registered + Serialize, M: Method + 'static>(
     spec: &S,
     method: M,

@@ -14,8 +14,8 @@ fields! {
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
-        /// estimate an unknown T or G by doubling: the learner restarts from its present decision;
-        /// false if T and G are given
+        /// whether an unknown T or G is estimated by doubling, with restarts at the current
+        /// decision; must be false if T and G are given
         pub doubling: bool = false => Kind::Flag,
         /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
@@ -38,7 +38,7 @@ pub(crate) fn bound(owner: &'static str, bound: Option<f64>) -> Result<f64> {
     need(owner, "gradient-bound", bound, why)
 }
 
-/// The error of a learner that lacks `needs` on this set. It names learners that can play the set.
+/// The error for a learner that lacks the property `needs`. The message names learners that support the set.
 pub(crate) fn cannot_play(learner: &'static str, set: &dyn Set, needs: &'static str) -> Error {
     let mut instead = Vec::new();
     if set.facts().oracle == Answers::Missing {

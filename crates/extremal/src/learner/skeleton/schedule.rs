@@ -3,7 +3,7 @@
 /// The known constants, and the step sizes that follow from them.
 ///
 /// η_t is a factor that depends on the algorithm, divided by G√T. If T or G is unknown, another
-/// quantity replaces G√T; for λ-strongly convex losses it is λt.
+/// quantity replaces G√T. For λ-strongly convex losses it is λt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Schedule {
     /// T and G are known; the divisor is G√T.
@@ -48,7 +48,7 @@ impl Schedule {
         }
     }
 
-    /// η_t = `factor`/[`scale`](Self::scale); 0 before the first gradient.
+    /// η_t = `factor`/[`scale`](Self::scale). It is 0 before the first gradient.
     pub fn eta(self, factor: f64, t: f64, root: f64) -> f64 {
         let eta = factor / self.scale(t, root);
         if eta.is_finite() { eta } else { 0.0 }

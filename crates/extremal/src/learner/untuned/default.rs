@@ -20,9 +20,9 @@ const GRID: [f64; 4] = [0.25, 1.0, 4.0, 16.0];
 /// [`hedge`](crate::learner::of_learners::hedge). Four of its bases are
 /// [`ofw-free`](crate::learner::frank_wolfe::ofw_free) learners with different step sizes that
 /// treat the losses as strongly convex. The fifth base has a theorem: `gauge-ftrl` on curved sets,
-/// otherwise `sc-ofw` if a ridge term gives λ, and `ofw-free` if none does. A round costs five
-/// oracle calls. For linear losses without a ridge term, the default is `gauge-ftrl` on curved
-/// sets, and several step sizes of `ofw-free` on other sets.
+/// on other sets `sc-ofw` if a ridge term gives λ, and `ofw-free` without a ridge term. A round
+/// costs five oracle calls. For linear losses without a ridge term, the default is `gauge-ftrl` on
+/// curved sets, and several step sizes of `ofw-free` on other sets.
 ///
 /// In lazy and sparse storage the default is a single learner. On ℓ2 balls it is
 /// [`coin-ftrl`](crate::learner::untuned::coin_ftrl) for nonlinear losses, `sc-ofw` if there is a
@@ -30,12 +30,12 @@ const GRID: [f64; 4] = [0.25, 1.0, 4.0, 16.0];
 /// given.
 ///
 /// On the set [`unit-free`](crate::set::unit_free), the default is the learner of the same name. It
-/// takes examples in place of gradients.
+/// observes examples instead of gradients.
 ///
 /// The choice for nonlinear losses was measured on ℓ2 and ℓ1.5 balls (`bench/quality.py`): the
-/// regret was 1.1 to 1.7 times that of gradient descent with the best of 120 steps a/(t + b). On an
-/// ℓ1 ball with the solution well inside it was 2.5 to 4.5 times that, because the vertices are far
-/// away.
+/// regret was 1.1 to 1.7 times that of gradient descent with the best of 120 step sizes a/(t + b).
+/// On an ℓ1 ball with the solution well inside, the ratio was 2.5 to 4.5, because the vertices are
+/// far away.
 ///
 /// ```
 /// use extremal::learner::{Storage, default_for};
@@ -124,7 +124,7 @@ pub fn default_radius(norms: &[f64], labels: &[f64]) -> f64 {
     let labels = labels.iter().map(|y| y.abs()).filter(usable);
     let largest = labels.fold(0.0, f64::max);
     let largest = if largest > 0.0 { largest } else { 1.0 };
-    // the largest radius that a set accepts is not reached, however unusual the data are
+    // the exponent stays below that of the largest radius that a set accepts, for any data
     let exponent = (10.0 + largest.log2() - typical.log2()).round();
     exponent.clamp(-300.0, 300.0).exp2()
 }

@@ -3,12 +3,12 @@
 //! For points p_i of the hull and the point x, let q_i = p_i − x and a_i = (q_i, 1). Non-negative
 //! least squares finds weights w ≥ 0 for which Σw_i a_i is nearest to (0, 1). Divided by their sum,
 //! the w_i are the weights of the point of the hull that is nearest to x. The active columns are
-//! kept as QR factors. Each column is orthogonalised twice, so that nearly dependent points cost no
+//! stored as QR factors. Each column is orthogonalised twice, so that nearly dependent points cost no
 //! digits of the distance.
 
 use crate::kernel::{axpy, dot, max_abs, norm};
 
-/// A column counts as dependent on other columns if the part of it that is orthogonal to them is at
+/// A column is treated as dependent on others if the part of it that is orthogonal to them is at
 /// most this share of its length.
 const DEPENDENT: f64 = 1e-13;
 
@@ -27,7 +27,7 @@ pub(crate) struct Nearest {
     target: Vec<f64>,
     solution: Vec<f64>,
     residual: Vec<f64>,
-    /// Columns that proved useless since the weights last improved.
+    /// Columns that did not reduce the residual since the weights last improved.
     barred: Vec<bool>,
 }
 
@@ -59,7 +59,7 @@ impl Nearest {
         self.weights.clear();
         self.residual.copy_from_slice(&self.target);
         self.barred.fill(false);
-        // In theory the number of steps is finite; the limit guarantees it despite rounding.
+        // The number of steps is finite in exact arithmetic. The limit is for rounding errors.
         for _ in 0..20 + 4 * (self.barred.len() + self.rows) {
             if !self.step() {
                 break;
@@ -68,7 +68,7 @@ impl Nearest {
         scale * self.mixture_length()
     }
 
-    /// Sets a_i = (q_i, 1) with every q_i divided by the largest entry of all, and returns that
+    /// Sets a_i = (q_i, 1), where each q_i is divided by the largest entry of all q_i. Returns this
     /// entry.
     fn set_columns(&mut self, points: &[f64], x: &[f64]) -> f64 {
         let (rows, dim) = (self.rows, x.len());
@@ -116,7 +116,7 @@ impl Nearest {
             return true;
         }
         self.solve();
-        // only rounding makes the new column's weight negative
+        // without rounding errors, the new column's weight would be positive
         if self.solution[self.used.len() - 1] <= 0.0 {
             self.bar_last(i);
             return true;
@@ -166,7 +166,7 @@ impl Nearest {
         true
     }
 
-    /// The weights, of any sign, with which the active columns come nearest to the target.
+    /// The weights, of any sign, for which Σ weight·(active column) is nearest to the target.
     fn solve(&mut self) {
         let (rows, k) = (self.rows, self.used.len());
         for j in (0..k).rev() {
@@ -198,7 +198,7 @@ impl Nearest {
         for j in 0..self.used.len() {
             let (w, z) = (self.weights[j], self.solution[j]);
             let moved = w + share * (z - w);
-            // rounding must not keep the weight that limited the step
+            // the weight that limited the step is removed, even if rounding leaves it positive
             let stops = z <= 0.0 && (moved <= 0.0 || w / (w - z) <= share);
             if stops {
                 first = first.or(Some(j));

@@ -1,4 +1,4 @@
-//! Water levels, which turn numbers into shares between 0 and 1 with a given sum. Projections onto
+//! Water levels, which map numbers to shares between 0 and 1 with a given sum. Projections onto
 //! simplices and onto the k-sparse polytope compute such shares.
 
 use crate::Result;
@@ -18,19 +18,19 @@ pub(crate) struct Level {
 }
 
 impl Level {
-    /// Finds the level for entries in falling order, with 0 < total ≤ the number of entries. The
+    /// Finds the level for entries in decreasing order, with 0 < total ≤ the number of entries. The
     /// cost is linear in the number of entries within one cap of the level, and logarithmic in the
     /// number of all entries.
     pub fn find(order: &[f64], cap: f64, total: f64) -> Self {
-        // If the level were `base`, the shares would add up to less than the total; one cap below
+        // If the level were `base`, the shares would add up to less than the total. One cap below
         // `base` they would add up to at least the total.
         let base = order[(total.ceil() as usize - 1).min(order.len() - 1)];
         let height = |y: f64| (y - base) / cap;
         let full = order.partition_point(|&y| height(y) >= 1.0);
         let wet = order.partition_point(|&y| height(y) > -1.0);
         let above = full + order[full..wet].partition_point(|&y| y > base);
-        // As the level falls from the base, entries above the base become full and entries below it
-        // begin to count. The entries order[filled..counted] have shares between 0 and 1.
+        // As the level decreases, entries above the base reach the share 1, and entries below it
+        // get shares. The entries order[filled..counted] have shares between 0 and 1.
         let (mut filled, mut counted) = (full, above);
         let heights = |part: &[f64]| part.iter().map(|&y| height(y)).sum::<f64>();
         let missing = |filled: usize, sum: f64| total - filled as f64 - sum;
@@ -43,7 +43,7 @@ impl Level {
             let growing = (counted - filled) as f64;
             let is_last = next >= 1.0 || missing(filled, sum) <= growing * next;
             if is_last && counted > filled {
-                // the sum is computed anew: the running sum keeps the rounding of removed terms
+                // the running sum contains the rounding errors of terms that were removed
                 let sum = heights(&order[filled..counted]);
                 depth = (missing(filled, sum) / growing).clamp(depth, next);
                 return Self { base, depth, cap };

@@ -1,6 +1,6 @@
 //! The k largest of many numbers, for oracles whose atoms have k entries.
 
-/// Selects the k largest keys in one pass. It keeps at most about 2k keys at a time: O(d) for the
+/// Selects the k largest keys in one pass. It stores at most about 2k keys at a time: O(d) for the
 /// pass, and O(k log k) to sort the selection by index. Of equal keys it selects those with the
 /// smallest indices.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +20,7 @@ impl Top {
     /// most k keys, all are returned.
     pub fn largest(&mut self, keys: impl Iterator<Item = f64>, k: usize) -> &[(f64, u32)] {
         let limit = limit(k);
-        // k keys are at least as large as this one, and precede it
+        // at least k of the earlier keys are not below `bar`
         let mut bar = f64::NEG_INFINITY;
         self.start();
         for (i, key) in keys.enumerate() {
@@ -75,8 +75,8 @@ impl Top {
     }
 }
 
-/// The number of keys after which all but the k largest are dropped. It makes this rare even for
-/// rising keys.
+/// The number of keys after which all but the k largest are dropped. With this limit, keys are
+/// rarely dropped, even if each key exceeds the one before.
 fn limit(k: usize) -> usize {
     k.saturating_mul(2).saturating_add(64)
 }

@@ -13,11 +13,11 @@ use crate::surrogate::residual::{CANCELLED, has_cancelled, residual_atom};
 use crate::surrogate::{Move, Probe, Surrogate, Update, place_start};
 use crate::{Error, Gradient, Point, Result, Row};
 
-/// Powers up to this exponent are computed in the first pass. Larger exponents leave too small a
-/// range of safe scales to guess one before the pass.
+/// Powers up to this exponent are computed in the first pass. For larger exponents, the range of
+/// safe scales is too small to guess a scale before the pass.
 const LARGEST_FUSED_POWER: f64 = 32.0;
 
-/// The square of the smallest norm of a direction that does not count as 0.
+/// The square of the smallest norm of a direction that is not treated as 0.
 const SMALLEST_SQUARE: f64 = SMALLEST_DIRECTION * SMALLEST_DIRECTION;
 
 /// (x, c) with every entry of both vectors.
@@ -30,8 +30,8 @@ pub struct DenseSurrogate {
     origin: Option<Vec<f64>>,
     /// On ℓp balls the powers s, on general sets the direction.
     scratch: Buffer,
-    /// On ℓp balls with a general power the direction; on general sets x − v, computed only if sums
-    /// cancel.
+    /// The direction on ℓp balls with a general power. On general sets, x − v, which is computed
+    /// only if sums cancel.
     away: Buffer,
     /// For general sets: the atom of the last committed round, where an iterative oracle starts,
     /// and the atom of the last probe. A commit swaps the two, so that a discarded probe has no
@@ -39,7 +39,7 @@ pub struct DenseSurrogate {
     guess: Atom,
     atom: Atom,
     found: LastAtom,
-    /// For ℓp balls: the power of two that scales the direction before powers are taken.
+    /// For ℓp balls: the power of two that scales the direction before powers are computed.
     scale: f64,
     /// β of the last probe, and whether that probe restarts F.
     beta: f64,
@@ -83,7 +83,7 @@ struct Vectors {
     /// A sparse gradient in dense form. It is all zeros between rounds, and empty before the first
     /// sparse gradient.
     spread: Buffer,
-    /// Replaces c in a round that restarts F or adds x₁; otherwise empty.
+    /// Replaces c in a round that restarts F or adds x₁. It is empty in other rounds.
     base: Vec<f64>,
 }
 
@@ -118,7 +118,7 @@ impl Vectors {
 }
 
 impl DenseSurrogate {
-    /// Starts at `start`, or at the set's centre if there is none, with c = 0.
+    /// The surrogate with c = 0 and x = `start`, or the set's centre without `start`.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let dim = set.dim();
         let zeros = |needed: bool| Buffer::zeros(if needed { dim } else { 0 });
@@ -185,7 +185,7 @@ impl DenseSurrogate {
         &self.vectors.x
     }
 
-    /// Writes a sparse gradient into a dense vector of zeros, and probes with that.
+    /// Writes a sparse gradient into a dense vector of zeros, and probes with this vector.
     fn probe_sparse(&mut self, update: &Update<'_>) -> Result<Probe> {
         let row = &update.gradient.row;
         let Vectors { x, spread, .. } = &mut self.vectors;
@@ -197,8 +197,8 @@ impl DenseSurrogate {
         probe
     }
 
-    /// Writes the vector that replaces c in this round, if there is one: 0 on a restart, or c +
-    /// origin·x₁. The stored c must not change before the commit.
+    /// Writes the vector that replaces c in this round: 0 if F restarts, or c + origin·x₁ if x₁ is
+    /// added. The stored c must not change before the commit.
     #[cold]
     fn write_shifted_sum(&mut self, update: &Update<'_>) {
         let Vectors { c, base, .. } = &mut self.vectors;
@@ -211,9 +211,9 @@ impl DenseSurrogate {
         }
     }
 
-    /// Each form of the atom has its own function. Only the first and shortest one, which calls no
-    /// oracle, is inlined into the round. The results are unwrapped and wrapped again here, because
-    /// this keeps the fields of the probe in registers.
+    /// Each form of the atom has its own function. Only the first and shortest function, which
+    /// calls no oracle, is inlined into the round. The results are unwrapped and wrapped again
+    /// here, because this keeps the fields of the probe in registers.
     #[inline(always)]
     fn probe_dense(&mut self, update: &Update<'_>) -> Result<Probe> {
         if update.restart || update.origin != 0.0 || !self.vectors.base.is_empty() {
@@ -232,7 +232,7 @@ impl DenseSurrogate {
     }
 
     /// Checks the sizes of the gradient with the norms from the first pass. Returns false if the
-    /// row counts as 0, and the first pass must run again without it.
+    /// row is treated as 0, and the first pass must run again without it.
     #[inline]
     fn admits(update: &Update<'_>, scan: &InnerProducts) -> Result<bool> {
         let counts = update.counts(scan.gg.sqrt(), scan.xx)?;
@@ -262,8 +262,8 @@ impl DenseSurrogate {
         if scan.dd < SMALLEST_SQUARE {
             self.found = LastAtom::Nothing;
         } else {
-            // v = α∇F with α = −r/‖∇F‖. In a short round the square root is the bottleneck; −r/‖∇F‖²
-            // is computed at the same time, so that one product follows.
+            // v = α∇F with α = −r/‖∇F‖. In a short round the square root is the bottleneck.
+            // −r/‖∇F‖² is computed at the same time, so that only one product follows.
             let (norm, ratio) = (scan.dd.sqrt(), -radius / scan.dd);
             let alpha = norm * ratio;
             self.found = LastAtom::Direction { alpha };
@@ -303,13 +303,13 @@ impl DenseSurrogate {
         if !Self::admits(update, &scan)? {
             return self.probe_without_row(update);
         }
-        // Within this range no power overflowed or underflowed. The scale of the last round nearly
-        // always suits this one too.
+        // Within this range no power overflowed or underflowed. The scale of the last round is
+        // nearly always safe in this round, too.
         if scan.dd >= SMALLEST_SQUARE && !(1e-100..=1e100).contains(&power.st) {
             scale = fitting_scale(self.vectors.formed(update.beta));
             (_, power) = scan_power!();
         }
-        // A direction of mere rounding errors may turn out to be 0 here.
+        // A direction that consists of rounding errors may become 0 here.
         if scan.dd < SMALLEST_SQUARE || !(power.st > 0.0) {
             self.found = LastAtom::Nothing;
         } else {

@@ -12,21 +12,21 @@ use crate::surrogate::sparse_vector::SparseVector;
 /// A sum that is below this share of the sum of its terms' sizes has cancelled.
 const CANCELLED: f64 = 1e-4;
 
-/// ‖v − x‖² counts as 0 below this share of ‖v‖² + ‖x‖².
+/// ‖v − x‖² is treated as 0 below this share of ‖v‖² + ‖x‖².
 const NEAR: f64 = 1e-9;
 
 /// ‖u‖² has lost digits if it is below this share of its largest value.
 const SHRUNK: f64 = 1e-2;
 
-/// The largest distance, in radii, by which a gradient may move the two parts of x. Beyond it x
-/// would lose its digits.
+/// The largest distance, in radii, by which a gradient may move the two parts of x. Beyond this
+/// distance x would lose digits.
 const JUMP: f64 = 10.0;
 
 /// ‖u‖ is kept between 1/REACH and REACH.
 const REACH: f64 = 1e50;
 
-/// ∇F below this share of βx counts as 0: coordinates can shrink far below the precision of
-/// entries.
+/// ∇F is treated as 0 below this share of βx, because coordinates can be far smaller than the
+/// rounding errors of entries.
 const NEGLIGIBLE: f64 = 1e-40;
 
 /// (x, c): the vectors w and u, and the coordinates of x and c.
@@ -57,7 +57,7 @@ pub(crate) struct Numbers {
     pub passes: Passes,
 }
 
-/// The number of passes over all entries, by reason: a measure of what a run cost.
+/// The number of passes over all entries, by reason. It measures the cost of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Passes {
     /// Passes that recomputed the inner products.
@@ -123,7 +123,7 @@ impl Span {
         }
     }
 
-    /// Adds m·x to c, and sets the new β. If w = 0, the coordinate of x along w is arbitrary; it is
+    /// Adds m·x to c, and sets the new β. If w = 0, the coordinate of x along w is arbitrary. It is
     /// set to the size of the other coordinate.
     pub fn bend(&mut self, m: f64, beta: f64) {
         let w_is_zero = self.at.gram.ww == 0.0;
@@ -142,13 +142,13 @@ impl Span {
         }
     }
 
-    /// The change of u and w that adds k·a, of norm `size`, to c and leaves x unchanged. `None` if
-    /// x and c are too nearly parallel.
+    /// The change of u and w that adds k·a, of norm `size`, to c and leaves x unchanged. It is
+    /// `None` if x and c are almost parallel.
     fn change(&self, k: f64, size: f64) -> Option<Change> {
         let ([p, q], [e, f]) = (self.at.x, self.at.c);
         let rho = -q / p;
-        // If c has no part along w (only a ridge term creates one), u alone changes and nothing
-        // cancels.
+        // If c has no part along w, only u changes and nothing cancels. Only a ridge term creates a
+        // part along w.
         let along = f + e * rho;
         let sound = e == 0.0 && f != 0.0 || along.abs() >= CANCELLED * (f.abs() + (e * rho).abs());
         let delta = k / along;
@@ -183,7 +183,7 @@ impl Span {
         if shrunk || self.at.absorbed >= 4 * self.cells.touched_len() as u64 {
             self.at.passes.products += 1;
             self.measure_basis();
-            // The remainder of a cancelled u may be too small to be squared.
+            // After cancellation, u may be too small to be squared.
             if self.at.gram.uu < REACH.powi(-2) {
                 self.write_out(0.0);
             }
@@ -205,8 +205,8 @@ impl Span {
         self.rest_on_point(coming);
     }
 
-    /// Sets w = x and u = c, each divided by a scale, in O(touched). The scale of c suits a next
-    /// gradient of norm `coming`.
+    /// Sets w = x and u = c, each divided by a scale, in O(touched). The scale of c is chosen for a
+    /// next gradient of norm `coming`.
     fn rest_on_point(&mut self, coming: f64) {
         let p = scale_of(self.cells.top(self.at.x));
         let f = scale_of(self.cells.top(self.at.c).max(coming));
@@ -253,7 +253,7 @@ impl Span {
         !(norm > SMALLEST_DIRECTION.max(NEGLIGIBLE * self.at.beta * xx.sqrt()))
     }
 
-    /// The lengths, computed from the inner products; `None` if a sum has cancelled.
+    /// The lengths, computed from the inner products. The result is `None` if a sum has cancelled.
     pub fn measure(&self) -> Option<Measured> {
         let xx = self
             .at
@@ -344,8 +344,8 @@ impl Span {
             self.at.gradient,
         );
         self.at.gradient = plus(times(keep, self.at.gradient), sigma, self.at.c);
-        // ∇F = c + βx relates the two; the smaller one of x and ∇F in each coordinate is the more
-        // exact.
+        // In each coordinate, the smaller of x and ∇F = c + βx is more exact and determines the
+        // larger.
         for i in 0..2 {
             let (c, d) = (self.at.c[i], self.at.gradient[i]);
             if c != 0.0 && d.abs() < 0.5 * c.abs() && self.at.beta > 0.0 {

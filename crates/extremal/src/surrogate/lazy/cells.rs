@@ -27,8 +27,8 @@ struct LazyEntry {
 }
 
 /// The vectors w and u. Each [`Cells::scale_w`] starts an epoch, and the factor of that epoch is
-/// pending for cells with an older stamp. A cell that is two or more epochs behind counts as 0 in
-/// w, because each factor is below [`Cells::VANISHING`].
+/// pending for cells with an older stamp. If a cell is two or more epochs behind, its w is treated
+/// as 0, because each factor is below [`Cells::VANISHING`].
 #[derive(Default)]
 pub(crate) struct Cells {
     cells: Touched<LazyEntry>,
@@ -68,7 +68,7 @@ impl Gram {
         a + b + c
     }
 
-    /// ⟨y, z⟩; `None` if its terms cancel to less than the share `least` of their absolute sum.
+    /// ⟨y, z⟩, or `None` if the sum is below the share `least` of its terms' absolute values.
     pub fn dot_unless_cancelled(&self, y: Coordinates, z: Coordinates, least: f64) -> Option<f64> {
         let [a, b, c] = self.terms(y, z);
         let sum = a + b + c;
@@ -129,8 +129,8 @@ impl Cells {
         self.cells.size()
     }
 
-    /// The factor that is pending at a cell, by the age of its stamp. A table, because a branch
-    /// would often be mispredicted.
+    /// The factor that is pending at a cell, by the age of its stamp. It is a table, because a
+    /// branch would often be mispredicted.
     #[inline]
     fn pending(&self) -> [f64; 3] {
         [1.0, self.factor, 0.0]
@@ -162,7 +162,7 @@ impl Cells {
         y: Coordinates,
     ) -> f64 {
         let Change { delta, rho, size } = change;
-        // if δ is too small to divide by
+        // the product is computed separately if δ is too small to divide by
         let apart = (!delta.is_normal()).then(|| self.dot(row, y));
         let (pending, epoch) = (&self.pending(), self.epoch);
         let Touched { items, marks } = &mut self.cells;
@@ -194,7 +194,7 @@ impl Cells {
         apart.unwrap_or((y[0] * bw + y[1] * bu) / delta)
     }
 
-    /// Starts to record changes, so that [`Cells::undo`] can revert them, or stops recording.
+    /// If `notes` is true, starts to record changes for [`Cells::undo`]. If not, stops recording.
     pub fn note(&mut self, notes: bool) {
         self.noted.clear();
         self.notes = notes;
@@ -207,7 +207,7 @@ impl Cells {
             self.cells.items[i as usize] = cell;
         }
         self.epoch = self.noted_epoch;
-        // a block that was untouched loses its mark again
+        // the mark of a block that was untouched before is removed
         for (i, _) in self.noted.drain(..).filter(|(_, cell)| cell.stamp == 0) {
             let first = i as usize / BLOCK * BLOCK;
             if part(&self.cells.items, first)
@@ -259,7 +259,7 @@ impl Cells {
         self.epoch = 1;
     }
 
-    /// Adds multiples of a sparse vector to w and u. No factor may be pending; this holds after
+    /// Adds multiples of a sparse vector to w and u. No factor may be pending, as after
     /// [`Cells::clear`] and [`Cells::rewrite`].
     pub fn add(&mut self, [w, u]: Coordinates, indices: &[u32], values: &[f64]) {
         for (&i, v) in indices.iter().zip(values) {
@@ -343,7 +343,7 @@ impl Cells {
     }
 }
 
-/// Sums over a row. The entries of a sparse row go to the partial sums in turn.
+/// Sums over a row. The entries of a sparse row are added to the partial sums in turn.
 #[inline]
 fn sum_over(row: &Row<'_>, mut add: impl FnMut(usize, f64, &mut [f64; 2])) -> [f64; 2] {
     let mut sums = [[0.0; 2]; LANES];

@@ -2,9 +2,9 @@
 //!
 //! On this ball the atom is a multiple of ∇F = c + βx, so that a step keeps x and c in the span of
 //! two vectors w and u. Three pairs of coordinates describe x, c and ∇F with respect to (w, u), and
-//! a step changes these coordinates only. A gradient k·a changes w and u by multiples of a, only
-//! where a is non-zero, such that x stays and c gains k·a. Every length that the step needs follows
-//! from the inner products of w and u.
+//! a step changes these coordinates only. A gradient k·a adds multiples of a to w and u, so that x
+//! does not change and k·a is added to c. Every length that the step needs follows from the inner
+//! products of w and u.
 //!
 //! In exact arithmetic nothing more is needed. Rounding requires these safeguards:
 //! - ∇F's coordinates have their own recurrence, because c + βx cancels when x nearly minimises F.
@@ -17,10 +17,10 @@
 //! - Scales keep w and u near 1 for gradients of every size.
 //!
 //! Passes over all entries are rare on noisy streams ([`LazySurrogate::passes`]). Two kinds of
-//! streams can need such a pass every few rounds, or in every round. Gradients may all lie along
-//! one line, or have sums that cancel repeatedly. Or the update may be c' = c + k·a + m·x with a
-//! non-zero m. Then c has a part along w, later steps make x and c nearly parallel, and the basis
-//! soon loses its accuracy.
+//! streams can need such a pass every few rounds, or in every round. In the first kind, all
+//! gradients lie along one line, or have sums that cancel repeatedly. The other kind has the update
+//! c' = c + k·a + m·x with a non-zero m. Here c has a part along w, later steps make x and c nearly
+//! parallel, and the basis soon loses its accuracy.
 //!
 //! Features that no gradient has touched affect neither the numbers, nor the time of a pass, nor
 //! the saved state. Features can be added at any time ([`Surrogate::grow`]).
@@ -51,8 +51,8 @@ pub struct LazySurrogate {
 }
 
 impl LazySurrogate {
-    /// Starts at `start`, or at the set's centre if there is none, with c = 0. Returns an error
-    /// unless the set is an ℓ2 ball.
+    /// The surrogate with c = 0 and x = `start`, or the set's centre without `start`. Returns an
+    /// error unless the set is an ℓ2 ball.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let Structure::Euclidean { radius } = set.structure() else {
             return Err(Error::Unsupported(format!(
@@ -134,7 +134,7 @@ impl Surrogate for LazySurrogate {
         let gradient = update.gradient;
         gradient.row.check_shape(self.dim())?;
         let row_norm = kernel::norm(gradient.row.values());
-        // the checks come before any change
+        // all checks precede the first change
         let gradient = &update.admit(row_norm, self.norm_squared())?;
         let Self {
             radius,

@@ -6,7 +6,7 @@ use crate::set::AtomSigns;
 use crate::surrogate::sparse::SparseSurrogate;
 use crate::surrogate::sparse::ranked::Order;
 
-/// The numbers with which ∇F follows from c outside the support.
+/// The numbers that determine ∇F from c outside the support.
 #[derive(Clone, Copy)]
 pub(crate) struct Outside {
     pub offset: f64,
@@ -58,7 +58,7 @@ impl SparseSurrogate {
         }
         let size = self.atoms.size;
         let (value, direction) = match self.atoms.signs {
-            // the key has no sign
+            // the key is an absolute value, so that the sign of the entry is needed
             AtomSigns::Any if key >= SMALLEST_DIRECTION => match self.entry(feature) {
                 direction if direction > 0.0 => (-size, direction),
                 direction => (size, direction),
@@ -91,8 +91,8 @@ impl SparseSurrogate {
             && self.outside.is_all(|c| is_zero(outside.direction(c)))
     }
 
-    /// Selects the largest |∇F_i| inside and outside the support. Entries outside are removed one
-    /// by one while they can be selected, and then put back.
+    /// Selects the largest |∇F_i| inside and outside the support. The selected entries outside are
+    /// removed one by one, and restored at the end.
     fn choose_several(&mut self) -> bool {
         let Self {
             top,

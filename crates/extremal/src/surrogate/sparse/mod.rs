@@ -1,19 +1,19 @@
 //! Sparse storage, for sets whose atoms have few entries (ℓ1 balls, simplices, the k-sparse
-//! polytope). A round costs O(non-zeros of the gradient + support of x), whatever the dimension is.
+//! polytope). A round costs O(non-zeros of the gradient + support of x) in any dimension.
 //!
 //! The support consists of the features that were in an atom. Outside the support, all entries of x
 //! equal one number `rest`. It is 0, except on a simplex if the start x₁ is its centre. On the
 //! support, x and c are stored side by side, as in dense storage ([`Support`]). Elsewhere ∇F = c +
 //! β·rest, so that the best entry of ∇F is also the best entry of c. A [`Ranked`] vector keeps
 //! track of this entry, and changes only where gradients are non-zero. Some terms add the same
-//! number to every entry: m·rest, and the rest of x₁. They are kept as one number `offset`.
+//! number to every entry: m·rest, and the rest of x₁. One number `offset` stores their sum.
 //!
 //! A probe writes c' over c outside the support and records the old entries. It restores them if
-//! the round fails. Nothing is scaled lazily, and the only running sum does not drift ([`Wide`]).
+//! the round fails. No factor is applied lazily, and the only running sum has no drift ([`Wide`]).
 //! Given equal steps, decisions on balls therefore have the same bits as in dense storage.
 //!
 //! A feature leaves the support when its entry returns to `rest`: after σ = 1, or when the
-//! difference is [`NEGLIGIBLE`].
+//! difference is below [`NEGLIGIBLE`].
 
 mod atom;
 mod ranked;
@@ -33,7 +33,7 @@ use atom::{Corner, Outside};
 use ranked::{Order, Ranked};
 use support::{LEAST_ROOM, Support};
 
-/// An entry of x counts as 0 if it is below this share of the largest entry.
+/// An entry of x is treated as 0 if it is below this share of the largest entry.
 const NEGLIGIBLE: f64 = 1e-30;
 
 /// (x, c), stored entry by entry on the support of x only.
@@ -41,7 +41,7 @@ pub struct SparseSurrogate {
     set: SharedSet,
     atoms: SparseAtoms,
     order: Order,
-    /// c − offset outside the support, where x is `rest`; holes on the support.
+    /// c − offset outside the support, where x is `rest`. The vector has holes on the support.
     outside: Ranked,
     support: Support,
     rest: f64,
@@ -87,9 +87,9 @@ struct Saved {
 }
 
 impl SparseSurrogate {
-    /// Starts at `start`, or at the set's centre if there is none, with c = 0. A start with many
-    /// entries is allowed, but the cost of a round includes all of them. Returns an error unless
-    /// the set's atoms have few entries.
+    /// The surrogate with c = 0 and x = `start`, or the set's centre without `start`. A start with
+    /// many entries is allowed, but the cost of a round includes all of them. Returns an error
+    /// unless the set's atoms have few entries.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let Structure::Sparse(atoms) = set.structure() else {
             return Err(Error::Unsupported(format!(
@@ -179,7 +179,7 @@ impl SparseSurrogate {
         self.support.clear_row();
     }
 
-    /// Sets c = 0 outside the support, and keeps the old values.
+    /// Sets c = 0 outside the support, and stores the old values.
     fn set_aside(&mut self) {
         let (order, dim) = (self.order, self.dim());
         let aside = &mut self.last.aside;

@@ -4,8 +4,8 @@
 //!
 //! Levels lie above the entries: each number of a level is the best of [`FAN`] numbers of the level
 //! below. A change of an entry propagates to the next level only if it changes the best number of
-//! its block. A block is searched only if its best entry became worse. For 10⁶ entries there are
-//! three short levels, while a heap would move about twenty entries.
+//! its block. A block is searched only if its best entry became worse. A vector of 10⁶ entries has
+//! three short levels, but a heap would move about twenty entries.
 
 use crate::Result;
 use crate::memory::reserve;
@@ -20,7 +20,7 @@ const LEVELS: usize = 5;
 /// The key of a block that has only holes.
 const NONE: f64 = f64::NEG_INFINITY;
 
-/// The rule for the best entry. It has the largest key; the key of a hole is NaN.
+/// The rule for the best entry, which has the largest key. The key of a hole is NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// An entry with the largest |v| is best.
@@ -41,7 +41,7 @@ impl Order {
 
 pub(crate) struct Ranked {
     order: Order,
-    /// The entries; NaN for a hole.
+    /// The entries. A hole is NaN.
     values: Vec<f64>,
     levels: [Vec<f64>; LEVELS],
     /// The number of levels in use.
@@ -63,7 +63,7 @@ impl Ranked {
         ranked
     }
 
-    /// Extends the vector to `dim` entries, more than before. The new entries are 0.
+    /// Extends the vector to `dim` entries; `dim` is larger than before. The new entries are 0.
     pub fn grow(&mut self, dim: usize) {
         let (mut from, mut len) = (self.values.len(), dim);
         self.values.resize(dim, 0.0);
@@ -97,7 +97,7 @@ impl Ranked {
         Ok(())
     }
 
-    /// Sets all entries to 0, so that there are no holes; O(d).
+    /// Sets all entries to 0 in O(d). There are no holes afterwards.
     pub fn clear(&mut self) {
         self.values.fill(0.0);
         let key = self.order.key(0.0);
@@ -105,7 +105,7 @@ impl Ranked {
         self.total = Wide::default();
     }
 
-    /// The i-th entry; NaN for a hole.
+    /// The i-th entry, which is NaN for a hole.
     #[inline]
     pub fn get(&self, i: usize) -> f64 {
         self.values[i]
@@ -115,13 +115,13 @@ impl Ranked {
         &self.values
     }
 
-    /// Whether `like` holds for all entries except holes. It stops at the first entry for which it
-    /// does not.
+    /// Whether `like` holds for all entries except holes. The search stops at the first entry for
+    /// which it does not hold.
     pub fn is_all(&self, like: impl Fn(f64) -> bool) -> bool {
         self.values.iter().all(|v| v.is_nan() || like(*v))
     }
 
-    /// The sum of all entries except holes. It is kept for [`Order::Smallest`] only.
+    /// The sum of all entries except holes. It is maintained for [`Order::Smallest`] only.
     pub fn total(&self) -> Wide {
         self.total
     }
@@ -171,7 +171,7 @@ impl Ranked {
         }
     }
 
-    /// The best key; −∞ if there are only holes.
+    /// The best key. It is −∞ if there are only holes.
     pub fn best(&self) -> f64 {
         best(&self.levels[self.height - 1], |key| key)
     }
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(found, plainly(ranked.order, &ranked.values));
     }
 
-    /// A random number from a few, so that there are ties, or a hole.
+    /// A random number from a few values, so that ties occur, or a hole.
     fn number(state: &mut u64) -> f64 {
         *state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
         match (*state >> 40) % 8 {

@@ -23,7 +23,7 @@ pub(crate) struct Support {
     c: Vec<f64>,
     /// c', from a probe to its commit.
     next: Vec<f64>,
-    /// The entries of the gradient's row that have slots; all zeros between rounds.
+    /// The entries of the gradient's row that have slots. All are 0 between rounds.
     row: Vec<f64>,
     /// The slots at which `row` may be non-zero.
     touched: Vec<u32>,
@@ -178,8 +178,8 @@ impl Support {
         }
     }
 
-    /// Forms c' = c + k·row + m·x and the direction c' + βx, with their inner products. With
-    /// `on_base` the shifted sum replaces c. Sets the row to 0 afterwards.
+    /// Forms c' = c + k·row + m·x and the direction c' + βx, with their inner products. If
+    /// `on_base` is true, the shifted sum replaces c. The call then sets the row to 0.
     pub fn scan(&mut self, [k, m, beta]: [f64; 3], on_base: bool) -> InnerProducts {
         let form = Pass {
             c: if on_base { &self.base } else { &self.c },
@@ -214,7 +214,7 @@ impl Support {
         Some((top, feature? as usize))
     }
 
-    /// The smallest feature for whose entry of the direction `is_like` holds. It is fast if few do.
+    /// The smallest feature whose entry of the direction satisfies `is_like`. It is fast if few do.
     #[inline]
     fn first_with(&self, is_like: impl Fn(f64) -> bool) -> Option<u32> {
         let direction = self.direction();

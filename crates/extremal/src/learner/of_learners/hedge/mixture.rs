@@ -1,4 +1,4 @@
-//! A mixture of any bases. Each base plays for itself, and the decision is their weighted mean.
+//! A mixture of any bases. Its decision is the weighted mean of the decisions of the bases.
 
 use crate::kernel::{self, Buffer};
 use crate::learner::of_learners::hedge::weights::Weights;
@@ -49,8 +49,8 @@ struct Mixture {
     norm_squared: f64,
     /// The decision of one base, with every entry.
     written: Vec<f64>,
-    /// The smallest ridge term of a gradient so far. A base whose theorem needs a larger λ has no
-    /// theorem here, because the bases see all other curvature of the losses linearised.
+    /// The smallest ridge term of a gradient so far. The bases receive linearised losses with this
+    /// ridge term. A theorem that needs a larger λ does not apply to them.
     least_ridge: f64,
 }
 
@@ -125,8 +125,8 @@ impl Body for Mixture {
         let regret = self.weights.regret_bound();
         let all = self.bases.iter();
         let all = all.filter_map(|base| guarantee(&**base, regret, self.least_ridge));
-        // unbroken theorems first, then those with fewer assumptions, then those with a smaller
-        // bound
+        // Theorems whose assumptions hold have the highest rank, then those with fewer assumptions,
+        // then those with a smaller bound.
         let rank = |theorem: &Guarantee| {
             let assumptions = theorem.assumptions();
             let broken = assumptions
@@ -176,7 +176,7 @@ impl Body for Mixture {
         let dim = set.dim();
         for base in &mut self.bases {
             let grown = base.grow(dim);
-            debug_assert!(grown.is_ok(), "reserve has checked it");
+            debug_assert!(grown.is_ok(), "reserve has checked the dimension");
         }
         self.mean.grow(dim);
         self.written.resize(dim, 0.0);

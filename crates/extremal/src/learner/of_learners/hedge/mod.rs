@@ -17,8 +17,8 @@
 //! most (ln(N)/4 + 1)r_t² per round. Hence 2Δ ≤ √((4 + ln N)Σr_t²), and r_t ≤ GD. The λ of a base
 //! must come from the ridge term, not from the loss itself.
 //!
-//! **Reference.** Freund & Schapire, 1997; AdaHedge: de Rooij, van Erven, Grünwald & Koolen,
-//! JMLR 2014. Over step sizes: van Erven & Koolen, NeurIPS 2016.
+//! **Reference.** Freund & Schapire, 1997; AdaHedge: de Rooij, van Erven, Grünwald & Koolen, JMLR
+//! 2014. For grids of step sizes: van Erven & Koolen, NeurIPS 2016.
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -58,7 +58,7 @@ fields! {
         pub base: Option<Box<LearnerSpec>> = None => Kind::Spec("learner"),
         /// the key of the base that the grid sets; default: eta-scale
         pub key: Option<String> = None => Kind::Text,
-        /// the values of that key; default: one base with its own value
+        /// the values of that key; default: one base with the value in its spec
         pub grid: Option<Vec<f64>> = None => Kind::POINT,
         /// further base learners, each played once
         pub bases: Option<Vec<LearnerSpec>> = None => Kind::List(&Kind::Spec("learner")),
@@ -135,8 +135,8 @@ fn no_base() -> Error {
 }
 
 /// The guarantee of the mixture from a base's theorem: its bound + 2Δ, with the assumptions that
-/// the base can't check by itself. `None` if the theorem assumes more about the losses than the
-/// ridge term.
+/// the base can't check by itself. The result is `None` if the theorem assumes more about the
+/// losses than the ridge term.
 fn guarantee(learner: &dyn Learner, regret: f64, ridge: f64) -> Option<Guarantee> {
     let own = learner.guarantee()?;
     let mut kept = Vec::new();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Weights over N learners, computed from their losses.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Weights {
-    /// How much more each learner has lost than the best one.
+    /// The total loss of each learner minus that of the best learner.
     excess: Vec<f64>,
     /// Δ, the sum of the mixability gaps. The learning rate is η = ln(N)/Δ.
     delta: f64,
@@ -35,7 +35,7 @@ impl Weights {
         &self.weights
     }
 
-    /// An upper bound on how much more the mixture has lost than the best learner.
+    /// An upper bound on the total loss of the mixture minus that of the best learner.
     pub(crate) fn regret_bound(&self) -> f64 {
         2.0 * self.delta
     }
@@ -56,8 +56,8 @@ impl Weights {
         let before = self.sum;
         self.weigh();
         // The mixability gap is the mixture's loss minus the mix loss −(1/η) ln Σ w exp(−η·loss).
-        // For η = ∞ the mix loss is the least loss among the learners that have lost no more than
-        // the best one.
+        // For η = ∞ the mix loss is the smallest loss among the learners whose earlier total loss
+        // is smallest.
         let mix = match self.delta {
             0.0 => best,
             delta => best - delta * ((self.sum / before).ln() / self.log_count),

@@ -4,7 +4,7 @@
 //! **Problem.** Convex losses over a set that contains 0 and has a cheap gauge γ with a subgradient
 //! ([`Set::gauge_gradient`]). The learner needs no oracle, no projection, and neither T nor G.
 //!
-//! **Update.** The learner keeps a point w_t in the ball of radius R = max ‖x‖ around 0, and plays
+//! **Update.** The learner maintains a point w_t in the ball of radius R = max ‖x‖, and plays
 //! x_t = w_t/max(1, γ(w_t)). If γ(w_t) ≥ 1 and ⟨g_t, w_t⟩ < 0, then g̃_t = g_t − ⟨g_t, x_t⟩s, where
 //! s is a subgradient of γ at w_t. Otherwise g̃_t = g_t. Then w_{t+1} = Π(w_t − η_t g̃_t), where Π
 //! projects onto the ball and η_t = √2·R/√(Σ‖g̃‖²).
@@ -103,7 +103,7 @@ struct GaugeDescent {
     /// The radius R.
     radius: f64,
     scale: f64,
-    /// First s, then g̃.
+    /// The vector s, which g̃ then overwrites.
     surrogate: Vec<f64>,
 }
 

@@ -1,10 +1,10 @@
 //! SO-OGD: gradient descent that returns to the set with separating hyperplanes.
 //!
 //! **Problem.** Convex losses over a set K between balls of radii r and R around 0. A separation
-//! oracle is needed; here it is a subgradient of the gauge γ ([`Set::gauge_gradient`]). No linear
-//! oracle and no projection is needed.
+//! oracle is needed. This learner uses a subgradient of the gauge γ ([`Set::gauge_gradient`]). No
+//! linear oracle and no projection is needed.
 //!
-//! **Update.** Let y = x_t − η g_t, projected onto the ball of radius R. While γ(y) > 1, take a
+//! **Update.** Let y = x_t − η g_t, projected onto the ball of radius R. While γ(y) > 1, compute a
 //! subgradient s of γ at y and set y ← y − ((γ(y) − 1 + δ)/‖s‖²)s. This moves y onto a hyperplane
 //! that separates it from (1 − δ)K. The last y is x_{t+1}. With T and G, η = r/(2G√T) and δ =
 //! 4R/(r√T), but at most 1/2. If T or G is unknown, η_t = √2·R/√(Σ‖g‖²) and δ_t =
@@ -17,8 +17,8 @@
 //! √2·R·(2√(Σ‖g‖²) + Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²)) + R·Σδ_t‖g_t‖.
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
-//! with Adaptive Regret Guarantees*, COLT 2022. Each of their steps has length δr. Here the gauge
-//! shows how far the hyperplane is, which allows longer steps.
+//! with Adaptive Regret Guarantees*, COLT 2022. Each step of Garber & Kretzu has length δr. Here
+//! the gauge gives the distance to the hyperplane, which allows longer steps.
 //!
 //! ```
 //! use extremal::{LearnerSpec, SetSpec};
@@ -61,7 +61,7 @@ impl Described for SoOgd {
     const ABOUT: About = About {
         summary: "gradient descent that returns to the set with separating hyperplanes",
         cost: "O(d) and about 5/4 separation calls per round, which count as oracle calls; no linear oracle, no projection",
-        guarantee: "sets with a cheap gauge, between balls of radius r and R around 0; on every interval of L rounds: 2R²/η + ηG²L/2 + δRGL, by default G(r/4 + 8R²/r)√T, with T and G; without T or G, a bound computed from the rounds played",
+        guarantee: "sets with a cheap gauge, between balls of radius r and R around 0; with T and G: 2R²/η + ηG²L/2 + δRGL on every interval of L rounds, by default at most G(r/4 + 8R²/r)√T; without T or G: a bound computed from the rounds played",
         reference: "Garber & Kretzu, COLT 2022",
         citations: &["GarberKretzu2022"],
         examples: &[
@@ -94,7 +94,7 @@ impl MakeLearner for SoOgd {
     }
 }
 
-/// The radius r of a ball around 0 that lies in the set, from a ball around the centre.
+/// The radius r of a ball around 0 in the set, computed from a ball around the centre.
 fn inner_radius(set: &dyn Set) -> Result<f64> {
     let around = set.geometry().inner_radius.unwrap_or(0.0);
     let inner = around - kernel::norm(&centre_of(set));
@@ -111,7 +111,7 @@ struct SoOgdMethod {
     radius: f64,
     /// The radius r.
     inner: f64,
-    /// Either fixed, or computed from the gradients.
+    /// The step-size schedule: either fixed, or computed from the gradients.
     schedule: Schedule,
     scale: f64,
     s: Vec<f64>,
@@ -123,7 +123,7 @@ struct SoOgdMethod {
 struct State {
     /// √(Σ‖g‖²).
     root: f64,
-    /// δ of the last round; 0 before the first round.
+    /// δ of the last round. It is 0 before the first round.
     delta: f64,
     /// Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²).
     drift: f64,
@@ -145,8 +145,8 @@ impl SoOgdMethod {
     /// Moves y into the set.
     fn come_back(&mut self, y: &mut [f64], way: f64, delta: f64) -> Result<()> {
         into_ball(y, self.radius);
-        // Each step reduces the squared distance of y from every point of (1 − δ)K by at least (δr)².
-        // At first the nearest of these points is at most far·δr away.
+        // Each step reduces the squared distance of y from every point of (1 − δ)K by at least
+        // (δr)². At first the distance from y to the nearest of these points is at most far·δr.
         let far = (way.min(2.0 * self.radius) + delta * self.radius) / (delta * self.inner);
         let most = (far * far).ceil() as u32;
         let mut looks: u32 = 0;
@@ -162,7 +162,7 @@ impl SoOgdMethod {
             let norm = kernel::norm(&self.s);
             let step = (gauge - 1.0 + delta) / norm / norm;
             if looks > most || !step.is_finite() {
-                // only rounding prevents the end
+                // only rounding errors keep y outside the set
                 let shrink = (1.0 - 1e-15) / gauge;
                 y.iter_mut().for_each(|v| *v *= shrink);
                 return Ok(());

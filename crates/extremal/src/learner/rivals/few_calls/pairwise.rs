@@ -2,7 +2,7 @@
 //! whose vertices have entries l or u: simplices, k-subsets and cubes. A step makes two oracle
 //! calls, and no vertices are stored.
 //!
-//! **Problem.** Convex losses, or with λ, λ-strongly convex losses.
+//! **Problem.** Convex losses. If λ is given, the losses are λ-strongly convex.
 //!
 //! **Update.** F_t(x) = ⟨S_t, x⟩ + ‖x − x₁‖²/(2η_t) with the η_t of dual averaging: D/(G√T),
 //! D/(G√t) or D/√(Σ‖g‖²). With λ, F_t(x) = Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²). v⁺ is the oracle's vertex
@@ -48,7 +48,7 @@ fields! {
         pub horizon: Option<u64> = None => Kind::COUNT,
         /// a bound G on the gradients' ℓ2 norm; without it, √(Σ‖g‖²) replaces G√t
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// the losses' strong convexity λ; it replaces T and G; default: the losses are convex
+        /// the losses' strong convexity λ, which replaces T and G; default: 0
         pub lambda: Option<f64> = None => Kind::SIZE,
         /// the number of steps per round
         pub steps: u32 = 1 => Kind::Whole { low: 1, high: 1000 },
@@ -148,7 +148,7 @@ impl Pairs {
         let above = surrogate.above(x, found.value);
         self.oracle.check_gap(above + found.slack(), direction)?;
         let gap = surrogate.gap(above);
-        // Entries at a bound must stay there: the others, at most 1 each, can't outweigh `never`.
+        // Entries at a bound must not change. The others, at most 1 each, can't outweigh `never`.
         let never = 2.0 * x.len() as f64 + 2.0;
         for ((away, d), x) in self.away.iter_mut().zip(direction).zip(&*x) {
             *away = if *x <= *lower {
@@ -210,7 +210,7 @@ impl Method for Pairs {
         let (now, next, x, x_next) = (round.now, round.next, round.x, round.x_next);
         let (t, g, norm) = (round.t, round.g, round.norm);
         next.root = now.root.hypot(norm);
-        // D/η_t; with λ this is λtD
+        // D/η_t, or λtD if λ is given
         let scale = self.schedule.scale(t, next.root);
         let stiffness = match self.schedule {
             Schedule::Strong { .. } => scale * self.diameter,

@@ -1,4 +1,4 @@
-//! FPL: follow the perturbed leader, as the mean of several perturbed leaders in every round.
+//! FPL: follow the perturbed leader. Every decision is the mean of several perturbed leaders.
 //!
 //! **Problem.** Linear or smooth losses over any set, where the losses do not depend on the
 //! decisions.
@@ -9,7 +9,7 @@
 //! 4βR√T/(G√d), where R is the largest distance of a point from the set's centre.
 //!
 //! **Guarantee.** For losses that are fixed in advance, the expected regret over seeds is at most
-//! (3/2)RG√(dT) + GD + βR²T/m. Nothing is proven about a single run.
+//! (3/2)RG√(dT) + GD + βR²T/m. No bound is proven for a single run.
 //!
 //! **Reference.** Kalai & Vempala, 2005; Hazan & Minasyan, COLT 2020.
 //! [`theory::perturbed`](crate::theory::perturbed) has the proof with constants.
@@ -41,7 +41,7 @@ fields! {
     pub struct Fpl {
         /// the number of rounds T; without it, δ decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G on the gradients' ℓ2 norm; without it, δ follows the observed gradients
+        /// a bound G on the gradients' ℓ2 norm; without it, δ depends on the observed gradients
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the losses' smoothness β; default: 0, linear losses
         pub smoothness: Option<f64> = None => Kind::CURVATURE,

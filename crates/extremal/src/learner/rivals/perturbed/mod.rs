@@ -61,13 +61,13 @@ impl Constants {
         }
     }
 
-    /// 4βR/(G√d), with which blocks and samples grow. `None` as long as G is 0.
+    /// The ratio 4βR/(G√d), which determines blocks and samples. It is `None` while G is 0.
     pub(crate) fn ratio(&self, beta: f64, gradient: f64) -> Option<f64> {
         let ratio = 4.0 * (beta * self.reach) / (gradient * self.dim.sqrt());
         (gradient > 0.0 && !ratio.is_nan()).then_some(ratio)
     }
 
-    /// The c with δ = c/√V.
+    /// The factor c in δ = c/√V, where V is Tk·G² or Σ‖G_b‖².
     fn c(&self) -> f64 {
         2.0 * self.scale / self.dim.sqrt()
     }
@@ -112,9 +112,9 @@ struct Numbers {
     root: f64,
     /// max ‖g‖.
     largest: f64,
-    /// The number of rounds left in the block.
+    /// The number of remaining rounds of the block.
     left: u64,
-    /// The number of samples for the block's decision; 0 before the first non-zero gradient.
+    /// The number of samples for the block's decision. It is 0 before the first non-zero gradient.
     samples: u32,
     /// Σ 1/m and Σ 1/√m over rounds.
     inverse: f64,
@@ -127,7 +127,7 @@ struct Perturbed<K> {
     oracle: CheckedOracle,
     atom: Atom,
     centre: Vec<f64>,
-    /// Either fixed, or computed from the blocks' sums of gradients.
+    /// The step-size schedule: either fixed, or computed from the blocks' sums of gradients.
     schedule: Schedule,
     direction: Vec<f64>,
     sample: Vec<f64>,

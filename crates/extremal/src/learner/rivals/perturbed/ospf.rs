@@ -12,8 +12,8 @@
 //! sum of a block's gradients.
 //!
 //! **Guarantee.** For losses that are fixed in advance, the expected regret over seeds is at most
-//! (3/2)RG√(dTk) + kGD + min(βR²T/k, GRT/√k). This is of order T^(2/3) for smooth losses. Nothing
-//! is proven about a single run.
+//! (3/2)RG√(dTk) + kGD + min(βR²T/k, GRT/√k). This is of order T^(2/3) for smooth losses. No bound
+//! is proven for a single run.
 //!
 //! **Reference.** Hazan & Minasyan, COLT 2020, whose δ lacks the factor k.
 //! [`theory::perturbed`](crate::theory::perturbed) has the proof with constants.
@@ -44,9 +44,9 @@ fields! {
     pub struct Ospf {
         /// the number of rounds T; without it, blocks grow and δ decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G on the gradients' ℓ2 norm; without it, δ follows the observed gradients
+        /// a bound G on the gradients' ℓ2 norm; without it, δ depends on the observed gradients
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// the losses' smoothness β; 0 for linear losses
+        /// the losses' smoothness β, which is 0 for linear losses
         pub smoothness: Option<f64> = None => Kind::CURVATURE,
         /// factor on the theorem's δ, the inverse of the perturbation's size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,

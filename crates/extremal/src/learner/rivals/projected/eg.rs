@@ -4,7 +4,7 @@
 //! **Problem.** Convex losses over the simplex of total τ, with or without `at-most`, or over the
 //! ℓ1 ball of radius τ.
 //!
-//! **Update.** The N corners are experts: the points τe_i, also 0 with `at-most`, and on the ℓ1
+//! **Update.** The experts are the N corners: the points τe_i (and 0 with `at-most`), or on the ℓ1
 //! ball the points ±τe_i (EG±). x_{t+1} is their mean with weights ∝ exp(−η⟨S_t, corner⟩), where
 //! S_t = Σ_{s≤t} g_s. Let G be a bound on the gradients' entries. With T and G, η =
 //! √(2 ln(N)/T)/(τG); with G alone, η_t = √(ln(N)/t)/(τG). Without G, η is AdaHedge's ln(N)/Δ,
@@ -160,7 +160,7 @@ impl Corners {
 struct State {
     /// The sum S of the gradients.
     sum: Vec<f64>,
-    /// Δ/τ; it stays 0 if the rate does not depend on it.
+    /// Δ/τ. It stays 0 if the step size does not depend on it.
     delta: f64,
     /// The largest absolute entry of a gradient.
     largest: f64,
@@ -176,7 +176,7 @@ struct Exponentiated {
 }
 
 impl Exponentiated {
-    /// τη·`by` in the round; ∞ before the first mixability gap, when η is infinite.
+    /// τη·`by` in this round. It is ∞ before the first mixability gap, when η is infinite.
     fn pull(&self, delta: f64, round: f64, by: f64) -> f64 {
         if by == 0.0 {
             return 0.0;
@@ -192,7 +192,7 @@ impl Exponentiated {
         let mut total = 0.0;
         if self.corners.signs == AtomSigns::Any {
             // each corner is paired with its opposite, so that the difference of their weights
-            // keeps its digits
+            // loses no digits
             for (x, s) in x.iter_mut().zip(&now.sum) {
                 let (lead, apart) = ((-pull(-s.abs() - low)).exp(), -pull(2.0 * s.abs()));
                 total += lead * (1.0 + apart.exp());
@@ -210,7 +210,7 @@ impl Exponentiated {
         x.iter_mut().for_each(|x| *x = size * (*x / total));
     }
 
-    /// δ/τ, the mixability gap of the round: how much more the decision loses than the mix.
+    /// δ/τ, the mixability gap of the round: the decision's loss minus the mix loss.
     fn mixability_gap(&self, now: &State, next_sum: &[f64], round: f64, g: &[f64]) -> f64 {
         let State { sum, delta, .. } = now;
         let pull = |by: f64| self.pull(*delta, round, by);
@@ -220,7 +220,7 @@ impl Exponentiated {
             return 0.0;
         }
         let (mut total, mut played, mut fallen) = (0.0, 0.0, 0.0);
-        // the smallest loss among the leading corners, which alone counts while Δ = 0
+        // the smallest loss among the leading corners; the other corners have weight 0 while Δ = 0
         let mut least = range;
         for (s, l) in self.corners.each(sum, g) {
             let weight = (-pull(s - lead)).exp();

@@ -45,9 +45,9 @@ const NAME: &str = "fast-ogd";
 fields! {
     /// Spec of `fast-ogd`.
     pub struct FastOgd {
-        /// the losses' strong convexity λ; default: the losses are convex
+        /// the losses' strong convexity λ; default: 0
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// a bound G on the gradients' ℓ2 norm; without it, the step size follows the observed
+        /// a bound G on the gradients' ℓ2 norm; without it, the step size depends on the observed
         /// gradients
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// factor on the step size of the theorem
@@ -61,7 +61,7 @@ impl Described for FastOgd {
     const ABOUT: About = About {
         summary: "gradient descent on a set h(x) ≤ 0 with a fast approximate projection",
         cost: "at most 1 gradient and a few dozen values of h per round, no oracle call",
-        guarantee: "sets h(x) ≤ 0 with a smooth h of curvature μ, κ = 1 + 2μD: (κ/2 + 1)·G·D·√T with G, √(2κ)·D·√(Σ‖g‖²) + (κ/2)·D·max‖g‖ without, μ·G·D² + κ·G²(1 + ln T)/(2λ) for λ-strongly convex losses",
+        guarantee: "sets h(x) ≤ 0 with a smooth h of curvature μ, κ = 1 + 2μD: (κ/2 + 1)·G·D·√T with G; √(2κ)·D·√(Σ‖g‖²) + (κ/2)·D·max‖g‖ without G; μ·G·D² + κ·G²(1 + ln T)/(2λ) for λ-strongly convex losses",
         reference: "Levy & Krause, AISTATS 2019",
         citations: &["LevyKrause2019"],
         examples: &[

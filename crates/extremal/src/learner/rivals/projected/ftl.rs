@@ -1,14 +1,14 @@
 //! Follow the leader: play the best fixed decision so far, without a regulariser.
 //!
-//! **Problem.** Linear losses over a strongly convex set, with one oracle call per round; or, with
-//! λ, λ-strongly convex losses over a set with a projection.
+//! **Problem.** Linear losses over a strongly convex set, with one oracle call per round. If λ is
+//! given: λ-strongly convex losses over a set with a projection.
 //!
 //! **Update.** x_{t+1} ∈ argmin ⟨S_t, x⟩ with S_t = Σ_{τ≤t} g_τ. With λ, x_{t+1} = Π(−A_t/(λt))
 //! with A_t = Σ_{τ≤t} (g_τ − λx_τ). This is the minimiser of Σ ⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖², which
 //! SC-OFW approaches.
 //!
 //! **Guarantee.** Let α be the set's strong convexity, G the largest gradient and L = min ‖S_t‖/t.
-//! If L > 0, regret ≤ 8G²(1 + ln T)/(αL). If the sum of gradients returns to 0 there is no bound,
+//! If L > 0, regret ≤ 8G²(1 + ln T)/(αL). If the sum of gradients returns to 0, there is no bound,
 //! and the regret may be linear. With λ, regret ≤ 2(G + λD)²(1 + ln T)/λ.
 //!
 //! **Reference.** Huang, Lattimore, György & Szepesvári, JMLR 2017; the constants are those of
@@ -53,7 +53,7 @@ impl Described for Ftl {
     const ABOUT: About = About {
         summary: "follow the leader: play the best fixed decision so far",
         cost: "1 oracle call (with λ, 1 projection instead) and O(d) per round",
-        guarantee: "strongly convex sets, linear losses whose sum keeps growing, ‖S_t‖ ≥ L·t: 8·G²(1 + ln T)/(α·L); λ-strongly convex losses, any set with a projection: 2(G + λD)²(1 + ln T)/λ",
+        guarantee: "strongly convex sets, linear losses whose sum grows, ‖S_t‖ ≥ L·t: 8·G²(1 + ln T)/(α·L); λ-strongly convex losses, any set with a projection: 2(G + λD)²(1 + ln T)/λ",
         reference: "Huang et al., JMLR 2017; Kerdreux et al., 2021; with λ: Hazan, Introduction to Online Convex Optimization",
         citations: &["HuangEtAl2017", "KerdreuxEtAl2021", "Hazan2016"],
         examples: &["ftl", "ftl:lambda=0.1"],

@@ -56,7 +56,7 @@ enum Imaged {
 struct Dense {
     x: Vec<f64>,
     next: Vec<f64>,
-    /// For a learner that follows the sum of gradients: x₁, the sum, and the next sum.
+    /// x₁, the sum of gradients, and the next sum, for a learner that follows the sum.
     sums: Option<[Vec<f64>; 3]>,
     projection: Box<dyn Projection>,
 }
@@ -133,7 +133,7 @@ impl Dense {
                 for (next, x) in next.iter_mut().zip(x) {
                     *next = keep * *x;
                 }
-                // a row that counts as 0 must not turn 0 into −0
+                // a row that is treated as 0 must not turn 0 into −0
                 if gradient.scale != 0.0 {
                     gradient.row.add_to(-eta * gradient.scale, next);
                 }
@@ -226,7 +226,7 @@ impl Lazy {
         }
     }
 
-    /// Applies the step with the given row, or with the held row if there is none.
+    /// Applies the step with the given row, or with the stored row if `row` is `None`.
     fn commit(&mut self, step: LazyStep, row: Option<&Row<'_>>, follows_sum: bool) {
         let held = self.held.row();
         self.vector.multiply(step.keep);

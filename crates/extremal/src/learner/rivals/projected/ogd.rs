@@ -38,9 +38,9 @@ const NAME: &str = "ogd";
 choices! {
     /// The step-size schedule.
     pub enum Schedule {
-        /// D/(G√t); needs G
+        /// D/(G√t), which needs G
         Convex = "convex",
-        /// 1/(λ(t + b)); needs λ
+        /// 1/(λ(t + b)), which needs λ
         StronglyConvex = "strongly-convex",
         /// D/√(2Σ‖g‖²)
         Adagrad = "adagrad",

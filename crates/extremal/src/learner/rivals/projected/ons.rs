@@ -13,9 +13,9 @@
 //!
 //! **Guarantee.** Regret ≤ (1/(2γ))·(1 + d·ln(1 + (γGD)²T/d)), which is at most 5(1/α + GD)·d·ln T
 //! for T ≥ 5. If a projection stops at a gap ε of ½‖x − y‖² in the norm of A, the bound increases
-//! by γε (proven at [`theory::ons`]). The reported bound includes the sum of these increases. A
-//! projection stops when ε·γ²D², which is below 1/8 at first, is at most `tolerance`/t and at most
-//! a tenth of its first value, or after `steps` steps.
+//! by γε (proven at [`theory::ons`]). The reported bound includes the sum of these increases. The
+//! number ε·γ²D² is below 1/8 at first. A projection stops when this number is at most
+//! `tolerance`/t and a tenth of its first value, or after `steps` steps.
 //!
 //! **Reference.** Hazan, Agarwal & Kale, Machine Learning 2007.
 //!
@@ -82,8 +82,8 @@ fields! {
 impl Described for Ons {
     const ABOUT: About = About {
         summary: "online Newton step: logarithmic regret for exp-concave losses",
-        cost: "O(d²) time per round and d² numbers of memory; if the step leaves the set, up to `steps` oracle calls (and projections, if the set has one) of O(d²) each",
-        guarantee: "α-exp-concave losses, any set: 5(1/α + G·D)·d·ln T for T ≥ 5, plus the gaps that the projections left",
+        cost: "O(d²) time per round and memory for d² numbers; if the step leaves the set, up to `steps` oracle calls (and projections, if the set has one) of O(d²) each",
+        guarantee: "α-exp-concave losses, any set: 5(1/α + G·D)·d·ln T for T ≥ 5, plus the remaining gaps of the projections",
         reference: "Hazan, Agarwal & Kale, Machine Learning 2007",
         citations: &["HazanAgarwalKale2007"],
         examples: &["ons:exp-concavity=0.1,gradient-bound=1"],
@@ -100,12 +100,12 @@ impl MakeLearner for Ons {
         let room = dim.checked_mul(dim + 1).and_then(|n| n.checked_mul(8));
         if room.is_none_or(|bytes| bytes > ROOM) {
             return Err(Error::Unsupported(format!(
-                "{NAME} stores a matrix, which takes more than 2 GB in dimension {dim}; use ogd or sc-ofw, which store only vectors"
+                "{NAME} stores a matrix, which needs more than 2 GB in dimension {dim}; use ogd or sc-ofw, which store only vectors"
             )));
         }
         let diameter = set.geometry().diameter;
         let gamma = self.eta_scale * (0.5 * (0.25 / (gradient * diameter)).min(alpha));
-        // γD from a quotient without D, which may be very large or small
+        // γD is computed from 0.25/G, because G·D could overflow or underflow
         let reach = self.eta_scale * (0.5 * (0.25 / gradient).min(alpha * diameter));
         let mut method = Newton {
             alpha,
@@ -155,7 +155,7 @@ struct Newton {
 struct State {
     /// The matrix M.
     metric: Factor,
-    /// The sum of the gaps that projections left, in the norm of M and in units of D.
+    /// The sum of the projections' remaining gaps, in the norm of M and in units of D.
     left: f64,
 }
 
@@ -174,7 +174,7 @@ impl Newton {
         };
         let task = Task {
             gap: self.tolerance / t,
-            // a projection also removes nine tenths of its first gap, however small the gradient is
+            // a projection removes nine tenths of its first gap even if the gradient is small
             first_gap: 0.1,
             ..Task::new(&distance, self.steps)
         };
@@ -235,7 +235,7 @@ impl Method for Newton {
             ..
         } = *self;
         let (dim, left) = (self.h.len() as f64, state.left / gamma);
-        // a smaller γ belongs to a smaller α or a larger G
+        // the theorem also holds for a smaller γ, which corresponds to a smaller α or a larger G
         (self.scale <= 1.0).then(|| theory::ons(alpha, gamma, gradient, diameter, dim, left))
     }
 }

@@ -6,8 +6,8 @@ use crate::theory;
 
 /// Plays a number m against linear losses q·m. Let θ = −Σq, A = Σ|q|, and L the largest |q| so far,
 /// starting with L₁. The wealth is ε·L plus all winnings, and the bet is the fraction
-/// tanh(θ/(A + 2L)) of the wealth. If |q| exceeds all earlier ones, q counts as if its size were
-/// the old L.
+/// tanh(θ/(A + 2L)) of the wealth. If |q| exceeds all earlier sizes, it is reduced to the old
+/// L.
 ///
 /// The wealth is at least εL₁√(L₁/(A + L))·exp(θ²/(2L(A + L))). Proof for one round with L fixed:
 /// the logarithm of the wealth grows by ln(1 + c·tanh x) with c = −q/L and x = θ/(A + 2L). Compare
@@ -29,8 +29,8 @@ pub(crate) struct CoinBet {
 }
 
 impl CoinBet {
-    /// The bet, with ε = `stake`. It may lie outside the allowed interval; then the nearest number
-    /// of the interval is played.
+    /// The bet, with ε = `stake`. If it lies outside the allowed interval, the learner plays the
+    /// nearest number of the interval.
     pub(crate) fn value(&self, stake: f64) -> f64 {
         self.value_at(stake, self.scale)
     }
@@ -44,8 +44,8 @@ impl CoinBet {
         part * (stake + self.won / scale).max(0.0)
     }
 
-    /// The scale L' for a bet, given a bound on the size of the coming q: the bound if it exceeds 4L,
-    /// otherwise L.
+    /// The scale L' for a bet, given a bound on the size of the coming q: the bound if it exceeds
+    /// 4L, and L in all other cases.
     pub(crate) fn scale_for(&self, bound: f64) -> f64 {
         if bound > 4.0 * self.scale {
             bound
@@ -59,10 +59,10 @@ impl CoinBet {
         self.update_at(q, bet, high, self.scale);
     }
 
-    /// Like [`CoinBet::update`], after a bet with this scale L'. It pays for q up to the size L'.
+    /// The update after a bet with the scale L'. A larger |q| is reduced to L'.
     pub(crate) fn update_at(&mut self, q: f64, bet: f64, high: f64, scale: f64) {
         if self.scale == 0.0 {
-            // nothing has been bet yet, so that any scale is valid
+            // no bet was made yet, so that any scale is valid
             self.first = q.abs();
             self.scale = self.first;
         }
@@ -70,7 +70,7 @@ impl CoinBet {
         let limit = self.scale.max(scale);
         let paid = q.clamp(-limit, limit);
         self.scale = self.scale.max(q.abs());
-        // Outside the interval, a q that pushes the bet farther out does not count.
+        // If the bet is outside the interval, a q that moves it farther outside is ignored.
         if (bet < 0.0 && q > 0.0) || (bet > high && q < 0.0) {
             return;
         }

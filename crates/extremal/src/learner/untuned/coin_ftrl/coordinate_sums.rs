@@ -17,7 +17,7 @@ const LANES: usize = 4;
 /// compiler turns into vector instructions.
 const TOGETHER: usize = 32;
 
-/// An entry below this counts as 0: its square would underflow.
+/// A smaller entry is treated as 0, because its square would underflow.
 const SMALLEST: f64 = SMALLEST_DIRECTION;
 
 /// The numbers of one coordinate. The alignment keeps them within one cache line.
@@ -57,7 +57,7 @@ impl CoordinateState {
             self.top
         };
         let (c, square) = (self.c + g, self.square + g * g);
-        // 0/MIN_POSITIVE if all entries were 0
+        // this is 0/MIN_POSITIVE if all entries were 0
         let y = (0.0 - c) / (square + top * top).max(f64::MIN_POSITIVE).sqrt();
         Self { y, c, square, top }
     }
@@ -108,7 +108,7 @@ impl CoordinateSums {
         }
     }
 
-    /// Adds coordinates, all 0.
+    /// Extends the sums to `dim` coordinates. The new coordinates are 0.
     pub(crate) fn grow(&mut self, dim: usize) {
         self.cells.grow(dim);
     }
@@ -204,7 +204,7 @@ impl CoordinateSums {
     }
 
     /// Adds k·a to c. Returns ⟨a, y⟩ and ⟨a, c⟩ before the change. The inner products are
-    /// recomputed if their error may matter next to cc + `floor`².
+    /// recomputed if their error may not be negligible relative to cc + `floor`².
     pub(crate) fn absorb(&mut self, floor: f64, k: f64, row: &Row<'_>) -> (f64, f64) {
         let Touched { items, marks } = &mut self.cells;
         let cells = &mut items[..];
@@ -271,7 +271,7 @@ impl CoordinateSums {
     /// necessary.
     fn tidy(&mut self, floor: f64, lanes: &Lanes, taken: usize) {
         let sums = &mut self.sums;
-        // and the rounding errors of the sums themselves
+        // 4 more for the rounding errors of the sums themselves
         sums.taken += taken as u64 + 4;
         let [_, _, yy, yc, cc] = lanes.0.map(sum);
         sums.products.yy += yy;
@@ -280,7 +280,7 @@ impl CoordinateSums {
         let cc = sums.products.cc;
         sums.top = sums.top.max(cc);
         let error = sums.taken as f64 * f64::EPSILON * sums.top;
-        // the number of touched cells, because the dimension may still grow
+        // this is the number of cells in use, because the dimension may still grow
         let room = self.cells.size() as u64;
         if sums.taken >= 16 * room || error > 1e-10 * (cc + floor * floor) {
             let products = self.summed_up();
@@ -335,7 +335,7 @@ impl Dots {
     }
 }
 
-/// c_i += k·a_i for N distinct i. The partial sums from `lane` on receive the terms.
+/// c_i += k·a_i for N distinct i. The terms are added to the partial sums that start at `lane`.
 #[inline(always)]
 fn step<const N: usize>(
     cells: &mut [CoordinateState],
@@ -348,7 +348,7 @@ fn step<const N: usize>(
 ) {
     let old = i.map(|i| cells[i]);
     let new: [_; N] = from_fn(|j| old[j].after(k * a[j]));
-    // One branch for all N, because it is rarely taken.
+    // All N share one branch, because its condition is rarely true.
     if old.iter().any(|cell| cell.top == 0.0) {
         for j in 0..N {
             mark(marks, i[j], &old[j..=j], &new[j..=j]);

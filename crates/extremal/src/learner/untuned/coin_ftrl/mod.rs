@@ -11,11 +11,11 @@
 //! - The *round* decision is a multiple of −c:
 //!   [Gauge-FTRL](crate::learner::frank_wolfe::gauge_ftrl) with a self-balancing β.
 //!
-//! The learner plays (1 − w)·scaled + w·round. The weight w is a second bet, on how much more the
-//! round decision loses, limited to 0 ≤ w ≤ 1. Both bets start at 0 with a small `stake`, and grow
-//! with their winnings. Hence the learner first plays the scaled decision, with all radii up to r
-//! at the same time. The round decision takes over if it is better, which happens if the best
-//! decision is at the boundary of the ball.
+//! The learner plays (1 − w)·scaled + w·round. The weight w is a second bet, on the excess loss of
+//! the round decision, limited to 0 ≤ w ≤ 1. Both bets start at 0 with a small `stake`, and grow
+//! with their winnings. Hence the learner first plays the scaled decision, whose length adapts to
+//! any radius up to r. The weight of the round decision increases if its losses are smaller. This
+//! happens if the best decision is at the boundary of the ball.
 //!
 //! **Guarantee.** Let q_t = ⟨g_t, round − scaled⟩ be the losses of the bet on w, and A = Σ|q_t|.
 //! Let L be the largest |q_t|, L₁ the first one that is not 0, and ε the stake. With S = L(A + L)
@@ -23,8 +23,8 @@
 //! the sum of the bounds of Gauge-FTRL and of the bet on w, for the linearised losses. The order is
 //! O(r√(Σ‖g‖²) + rG√(T ln(T·L/L₁))). A small L₁ increases the bound, but only by a logarithm: with
 //! L₁/L = 1e-90, the second term is 4.5 times as large as with L₁ = L (T = 10⁴). The learner's
-//! linearised losses also exceed the scaled decision's by at most (1 + ε)L. Nothing is proven about
-//! the scaled decision's own regret; its form is that of AdaGrad. The guide has the proofs.
+//! linearised losses also exceed those of the scaled decision by at most (1 + ε)L. No bound is
+//! proven for the scaled decision itself, whose form is that of AdaGrad. The guide has the proofs.
 //!
 //! **Reference.** This project, from known parts: AdaGrad (McMahan & Streeter; Duchi, Hazan &
 //! Singer, 2010), betting (Orabona & Pál, 2016; Orabona & Tommasi, 2017), and two ideas of Cutkosky
@@ -79,7 +79,7 @@ impl Described for CoinFtrl {
     const ABOUT: About = About {
         summary: "tuning-free learner for sparse streams: AdaGrad-style direction, step length by coin betting, and gauge-ftrl as a fallback",
         cost: "O(non-zeros) per round, O(d) with a ridge term",
-        guarantee: "ℓ2 balls, convex losses: 2β + O(rG√(T ln(T·L/L₁))), computed in every round; L₁ and L are the first and the largest loss that the bet on the fallback's share observes",
+        guarantee: "ℓ2 balls, convex losses: 2β + O(rG√(T ln(T·L/L₁))), computed in every round; L₁ and L are the first and the largest loss of the bet on the fallback's weight",
         reference: "this project; Orabona & Tommasi, NeurIPS 2017; Cutkosky & Orabona, COLT 2018",
         citations: &[
             "Extremal",
@@ -101,8 +101,8 @@ impl MakeLearner for CoinFtrl {
         if storage == Storage::Sparse {
             return Err(not_stored(NAME, set, storage));
         }
-        // Both storages have the same layout here, but a state belongs to the storage it was saved
-        // with.
+        // Both storages have the same layout here, but a state can be loaded only in the storage in
+        // which it was saved.
         let state = State {
             stake: self.stake,
             sums: CoordinateSums::new(set.dim()),
@@ -139,7 +139,7 @@ struct State {
     spread: f64,
     /// β of Gauge-FTRL.
     beta: f64,
-    /// The bet for m, in radii.
+    /// The bet for m, in units of the radius.
     length: CoinBet,
     /// The bet for w.
     share: CoinBet,
@@ -409,9 +409,9 @@ impl Body for Coin {
             return None;
         }
         // ‖c‖ is computed from the entries, because the running products lose digits by
-        // cancellation. In every round an entry of c has the rounding error of itself and of g. A
-        // product ⟨g, x⟩ has those of its terms, two for each entry because both parts of x lie in
-        // the ball. The norm has those of its square.
+        // cancellation. In every round an entry of c gets two rounding errors, one of itself and
+        // one of g. A product ⟨g, x⟩ has two rounding errors per entry, because both parts of x lie
+        // in the ball. The norm of c has the rounding errors of ‖c‖².
         let norm = state.sums.summed_up().cc.sqrt();
         let products = 2.0 * rounding::of_dot(state.sums.dim());
         let rounding = self.radius

@@ -2,8 +2,8 @@
 
 use crate::solver::ActiveSet;
 
-/// If all entries of a point are at most this large after the elimination, the point depends on the
-/// others.
+/// A point depends on the other points if all its entries are at most this large after the
+/// elimination.
 const DEPENDENT: f64 = 1e-10;
 
 /// A coefficient smaller than this is a rounding error.
@@ -27,8 +27,8 @@ impl Tableau {
     /// the others. The weights stay ≥ 0, and the mixture changes only by rounding errors. `size` is
     /// the largest distance between two atoms.
     ///
-    /// Coordinates are eliminated one after the other. Each is eliminated with the point that has the
-    /// largest entry. These points are the basis, and the elimination computes the coefficients of all
+    /// Coordinates are eliminated one after the other, each with the point that has the largest
+    /// entry. These points are the basis, and the elimination computes the coefficients of all
     /// other points in this basis. The basis is then maintained as in the simplex method.
     pub(crate) fn reduce(&mut self, active: &mut ActiveSet, size: f64) {
         let dim = active.dim();
@@ -109,8 +109,8 @@ impl Tableau {
     }
 
     /// Moves the weight of point j = Σ t_k·(basis point k) to the basis points. A basis point with
-    /// t_k < 0 loses weight. If its weight reaches 0 before all weight of j has moved, point j takes
-    /// its place in the basis.
+    /// t_k < 0 loses weight. If its weight reaches 0 before all weight of j has moved, point j
+    /// replaces it in the basis.
     fn dissolve(&mut self, width: usize, j: u32, weights: &mut [f64]) {
         let j = j as usize;
         let row = &self.rows[j * width..][..width];

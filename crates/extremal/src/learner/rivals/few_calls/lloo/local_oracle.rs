@@ -17,7 +17,7 @@ use crate::Result;
 use crate::set::{Atom, CheckedOracle, Minimum, Oracle, Set};
 use crate::solver::ActiveSet;
 
-/// The largest count of numbers for which memory is reserved; more is allocated when needed.
+/// The largest count of numbers for which memory is reserved. More is allocated when needed.
 const RESERVED: usize = 1 << 20;
 
 /// The local oracle of any polytope, for points that are stored as mixtures of vertices. A step
@@ -67,7 +67,7 @@ impl LocalOracle {
         }
     }
 
-    /// Reserves memory for the largest possible number of vertices, unless this is too much.
+    /// Reserves memory for the largest possible number of vertices, unless it exceeds [`RESERVED`].
     pub(crate) fn reserve(&self, active: &mut ActiveSet) {
         let most = most_vertices(active.dim());
         if most * (active.dim() + 1) <= RESERVED {
@@ -81,7 +81,7 @@ impl LocalOracle {
     }
 
     /// Sets way = p − x, where p results from x by moving `share` of its mass to the vertex of
-    /// [`LocalOracle::find`]. The mass comes from the vertices with the largest ⟨c, v⟩. This call
+    /// [`LocalOracle::find`]. The vertices with the largest ⟨c, v⟩ lose mass. This call
     /// does not change x.
     pub fn withdraw_mass(&mut self, active: &ActiveSet, c: &[f64], share: f64, way: &mut [f64]) {
         self.taken.clear();

@@ -1,12 +1,12 @@
-//! LLOO: the regularised leader on polytopes, with a local oracle. It has the √T and ln T regret of
-//! projections with one oracle call per round, where Frank-Wolfe steps have T^(3/4).
+//! LLOO: the regularised leader on polytopes, with a local oracle. One oracle call per round gives
+//! the √T and ln T regret of projections, where Frank-Wolfe steps have T^(3/4).
 //!
-//! **Problem.** Convex losses, or with λ, λ-strongly convex losses, over a polytope.
+//! **Problem.** Convex losses over a polytope. If λ is given, the losses are λ-strongly convex.
 //!
 //! **Update.** F_t(x) = ⟨S_t, x⟩ + w_t‖x − x₁‖². With λ, F_t(x) = Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²) +
 //! 8ρ²λ‖x − x₁‖². Let r_t be an upper bound on the distance from x_t to the minimiser of F_t: the
-//! smaller one of two bounds, from the theory and from the gap. Consider the points p that result
-//! from moving the share r_t/δ of x_t's mass to one vertex. p_t is the one with the smallest
+//! smaller of a bound from the theory and a bound from the gap. Consider the points p that result
+//! from moving the share r_t/δ of x_t's mass to one vertex. p_t is the point p with the smallest
 //! ⟨∇F_t(x_t), p⟩. x_{t+1} minimises F_t on the segment from x_t to p_t. With T and G, w =
 //! (G/D)√((4ρ² + ¼)T). With G alone, w_t grows. Without G, w_t = √(Σ‖g‖²)/(2D), as in dual
 //! averaging.
@@ -63,10 +63,10 @@ fields! {
         /// a bound G on the gradients' ℓ2 norm; without it, the regulariser grows with √(Σ‖g‖²), as
         /// in dual averaging
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// the losses' strong convexity λ; it replaces T and G; default: the losses are convex
+        /// the losses' strong convexity λ, which replaces T and G; default: 0
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// the factor ρ by which the local oracle may exceed its radius: D over the facial
-        /// distance; default: the value known for the set
+        /// the factor ρ by which the local oracle may exceed its radius, which is D divided by the
+        /// facial distance; default: the value known for the set
         pub rho: Option<f64> = None => Kind::between(1.0, 1e50),
         /// factor on the theorem's step size 1/w; not allowed with λ
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
@@ -79,7 +79,7 @@ impl Described for Lloo {
     const ABOUT: About = About {
         summary: "follow the regularised leader on polytopes with a local linear oracle",
         cost: "1 oracle call per round; O(d log d) on simplices; on other polytopes O(d) per stored vertex, at most 2(d + 1) of them, and O(d²) to limit their number",
-        guarantee: "polytopes with known ρ: 2·G·D·√((4ρ² + ¼)T) with T and G; with G alone, about 3.4 instead of 2; λ-strongly convex losses: O(ρ²(G + λD)² ln T/λ)",
+        guarantee: "polytopes with known ρ: 2·G·D·√((4ρ² + ¼)T) with T and G; with G alone, the factor 2 becomes about 3.4; λ-strongly convex losses: O(ρ²(G + λD)² ln T/λ)",
         reference: "Garber & Hazan, SIAM J. Optim. 2016; Peña & Rodríguez, Math. Oper. Res. 2019",
         citations: &["GarberHazan2016", "PenaRodriguez2019"],
         examples: &[
@@ -103,7 +103,7 @@ impl MakeLearner for Lloo {
         let schedule = Schedule::of(self.lambda, self.horizon, self.gradient_bound);
         let start = self.start.as_deref();
         if start.is_some() {
-            first_decision(set, start)?; // for its error message
+            first_decision(set, start)?; // so that an invalid `start` is an error
         }
         let mut active = ActiveSet::start(set, start)?;
         let mut first = vec![0.0; set.dim()];
@@ -189,7 +189,7 @@ impl LlooMethod {
             }
             // w_t = √(Σ‖g‖²)/(2D)
             Schedule::Gradients => (state.root / self.scale, 1.0),
-            // λ(t + 16ρ²)-strongly convex
+            // F_t is λ(t + 16ρ²)-strongly convex
             Schedule::Strong { lambda } => {
                 let kappa = |t: f64| lambda * (t + 16.0 * square);
                 let slope = state.largest / self.diameter + lambda;
@@ -235,7 +235,7 @@ impl Method for LlooMethod {
             gap: 0.0,
         };
         if !steep || !(self.diameter > 0.0) {
-            return Ok(step); // here F is least
+            return Ok(step); // x minimises F_t
         }
         let c = surrogate.direction();
         let found = local.find(c)?;

@@ -8,15 +8,15 @@ use crate::solver::{ActiveSet, Distance, Method, Search, Task};
 use crate::{Error, Result, kernel};
 
 impl ActiveSet {
-    /// Writes `start` as a mixture of vertices. Without `start` it is the set's centre, or another
-    /// point if the centre needs too many steps.
+    /// Writes `start` as a mixture of vertices. Without `start`, the point is the set's centre, or
+    /// another point if the mixture for the centre needs too many steps.
     pub fn start(set: &SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let (dim, diameter) = (set.dim(), set.geometry().diameter);
         let mut aim = centre_of(&**set);
         let mut oracle = CheckedOracle::of(&**set);
         if let Some(start) = start {
-            // a vertex is its own mixture; it is usually the oracle's atom for the direction from
-            // the vertex to the centre
+            // A vertex is a mixture by itself. It is usually the oracle's atom for the direction
+            // from the vertex to the centre.
             check_point(dim, start)?;
             let mut away = aim.clone();
             kernel::axpy(-1.0, start, &mut away);
@@ -33,7 +33,7 @@ impl ActiveSet {
         if active.distance(&aim) <= 1e-15 * diameter {
             return Ok(active);
         }
-        // for a set that is symmetric in all coordinates, one vertex per rotation of the coordinates
+        // If the set is symmetric in all coordinates, one vertex per rotation of them is enough.
         if (2..=1000).contains(&dim) {
             let turned = |i| (0..dim).map(|j| ((j + dim - i) % dim) as f64).collect();
             let active = mean_of(&mut oracle, dim, (0..dim).map(turned))?;
@@ -86,7 +86,7 @@ impl ActiveSet {
             active.push(&atom, weight);
             rest -= weight;
         }
-        // the remaining weight goes to the atom 0, or to two atoms whose mean is 0
+        // the atom 0 gets the remaining weight, or two atoms whose mean is 0
         let pads: &[f64] = match signs {
             AtomSigns::Positive => &[],
             AtomSigns::PositiveOrZero => &[0.0],

@@ -1,22 +1,21 @@
 //! LOO-BOGD: blocked online gradient descent near the set. It needs far fewer oracle calls than
 //! rounds, and its regret is small on every interval of rounds.
 //!
-//! **Problem.** Convex losses over any set, if oracle calls are expensive; or, with λ, λ-strongly
-//! convex losses.
+//! **Problem.** Convex losses over any set, if oracle calls are expensive. If λ is given, the
+//! losses are λ-strongly convex.
 //!
 //! **Update.** The learner plays x for a block of K rounds, whose gradients have the sum S. Then
-//! y = ỹ − ηS. A search over K moves x within the set, and y no farther from any point of the set,
-//! until their distance is at most √(3ε). The results are the next x and ỹ. Let R be the radius of
-//! a ball around the set's centre that contains the set. With T and G, η = (R/G)T^(−3/4),
-//! ε = 60R²/√T and K = ⌈5√T⌉. If T or G is unknown, η = √2·R/√(Σ‖S‖²). If T is unknown, the block
-//! that starts in round t has K = ⌈√t⌉ and ε = 60R²/√t. With λ, y = ỹ − (S + λK(ỹ − x))/(λt),
-//! K = ⌈√t⌉ and ε = 130(4GR²/(λt))^(2/3), where the largest gradient so far replaces G if G is not
-//! given.
+//! y = ỹ − ηS. A search moves x within the set, and moves y without increasing its distance to any
+//! point of the set, until ‖x − y‖ ≤ √(3ε). The results are the next x and ỹ. Let R be the radius
+//! of a ball around the set's centre that contains the set. With T and G, η = (R/G)T^(−3/4),
+//! ε = 60R²/√T and K = ⌈5√T⌉. If T or G is unknown, η = √2·R/√(Σ‖S‖²). If T is unknown, the block that
+//! starts in round t has K = ⌈√t⌉ and ε = 60R²/√t. With λ, y = ỹ − (S + λK(ỹ − x))/(λt), K = ⌈√t⌉
+//! and ε = 130(4GR²/(λt))^(2/3). The largest gradient so far replaces an unknown G.
 //!
-//! These constants suit long runs only. Below T ≈ 2000, any two points of the set count as near,
-//! and x makes only the one step with which every block ends here. In practice `tolerance` = 0.05
-//! (that is ε/R²), `block` = √T/2 and `eta-scale` = T^(1/4) give a regret that is several times
-//! smaller, still with a few calls per hundred rounds.
+//! These constants suit long runs only. Below T ≈ 2000, the distance √(3ε) exceeds the diameter,
+//! and every block ends after a single step of x. In practice `tolerance` = 0.05 (that is ε/R²),
+//! `block` = √T/2 and `eta-scale` = T^(1/4) give a regret that is several times smaller, still with
+//! a few calls per hundred rounds.
 //!
 //! **Guarantee.** With T and G, on every interval of L rounds and for all values of the parameters:
 //! regret ≤ 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, which for the constants above is at most
@@ -25,9 +24,9 @@
 //! Σ‖S + λK(ỹ − x)‖²/(2λt) + Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²), plus D‖S‖ for such a block.
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
-//! with Adaptive Regret Guarantees*, COLT 2022. Their learner waits one block before it moves, and
-//! with λ it uses gradients at ỹ. This one uses the gradients at ỹ of the losses' quadratic lower
-//! bounds.
+//! with Adaptive Regret Guarantees*, COLT 2022. Their learner has a delay of one block, and with λ
+//! it uses gradients at ỹ. This learner instead uses the gradients at ỹ of the losses' quadratic
+//! lower bounds.
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -68,13 +67,13 @@ fields! {
         pub horizon: Option<u64> = None => Kind::COUNT,
         /// a bound G on the gradients' ℓ2 norm; with T it sets η, with λ it sets ε
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// the losses' strong convexity λ; default: the losses are convex
+        /// the losses' strong convexity λ; default: 0
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// ε/R², where √(3ε) limits the distance of the decision from the point that descends; 0.05
-        /// works well in practice; default: 60/√T; with λ, 130(4G/(λtR))^(2/3)
+        /// ε/R², where √(3ε) is the largest distance of the decision from ỹ; 0.05 works well in
+        /// practice; default: 60/√T, or 130(4G/(λtR))^(2/3) with λ
         pub tolerance: Option<f64> = None => Kind::POSITIVE,
         /// the block length K, the number of rounds with the same decision; √T/2 works well in
-        /// practice; default: 5√T; without T or with λ, √t
+        /// practice; default: 5√T, or √t without T or with λ
         pub block: Option<u64> = None => Kind::COUNT,
         /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
@@ -87,7 +86,7 @@ impl Described for LooBogd {
     const ABOUT: About = About {
         summary: "gradient descent in blocks with approximate projections: far fewer oracle calls than rounds",
         cost: "O(d) per round; a few oracle calls per block of K rounds, at most ⌈27R²/ε − 2⌉",
-        guarantee: "any set, convex losses, on every interval of L rounds: 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, by default ≤ 20GR(√T + T^(3/4)), with T and G; without T or G, or with λ, a bound computed from the rounds played",
+        guarantee: "any set, convex losses; with T and G: 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD on every interval of L rounds, by default at most 20GR(√T + T^(3/4)); without T or G, or with λ: a bound computed from the rounds played",
         reference: "Garber & Kretzu, COLT 2022",
         citations: &["GarberKretzu2022"],
         examples: &[
@@ -140,7 +139,7 @@ struct Descent {
     block: Option<u64>,
     /// G, if it is given.
     gradient: Option<f64>,
-    /// S; with λ, also the quadratic part.
+    /// S, plus the quadratic part if λ is given.
     step: Vec<f64>,
 }
 
@@ -157,13 +156,13 @@ struct State {
 struct Played {
     /// The number of rounds of the block so far.
     filled: u64,
-    /// The number of rounds of the block at its end.
+    /// The number of rounds of the whole block.
     length: u64,
     /// √(Σ‖S‖²) over blocks.
     root: f64,
     /// Σ ‖S + λK(ỹ − x)‖²/(2λt).
     descent: f64,
-    /// Σ ⟨S, x − ỹ⟩; with λ, minus Σ (λK/2)‖x − ỹ‖².
+    /// Σ ⟨S, x − ỹ⟩, minus Σ (λK/2)‖x − ỹ‖² if λ is given.
     apart: f64,
     /// max ‖g‖.
     largest: f64,

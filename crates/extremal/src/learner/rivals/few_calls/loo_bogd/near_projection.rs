@@ -1,16 +1,16 @@
 //! Approximate projections: the linear oracle alone moves a point of the set and a point outside it
 //! until they are near each other.
 //!
-//! A learner may descend with points ỹ outside the set K if two conditions hold: the decisions x
-//! that it plays are near ỹ, and each projection moves ỹ no farther from any point of K. For ε > 0
-//! and any y, [`NearProjection::approach`] moves x ∈ K to x′ ∈ K and y to y′ such that ‖x′ − y′‖² ≤
-//! 3ε, and ‖y′ − z‖ ≤ ‖y − z‖ for every z ∈ K. Frank-Wolfe steps with line search move x towards y.
-//! They stop when x is near y, or when the gap ⟨x − y, x − v⟩ is at most ε. In the second case y −
-//! x separates y from K, and y moves towards x.
+//! A learner may use gradient steps on points ỹ outside the set K if two conditions hold: its
+//! decisions x are near ỹ, and no projection increases the distance of ỹ from a point of K. For
+//! ε > 0 and any y, [`NearProjection::approach`] moves x ∈ K to x′ ∈ K and y to y′ such that
+//! ‖x′ − y′‖² ≤ 3ε, and ‖y′ − z‖ ≤ ‖y − z‖ for every z ∈ K. Frank-Wolfe steps with line search move
+//! x towards y. They stop when x is near y, or when the gap ⟨x − y, x − v⟩ is at most ε. In the
+//! second case y − x separates y from K, and y moves towards x.
 //!
-//! Garber & Kretzu move y by a small share of the way to x and search again. Here y moves only once,
-//! by the share 1 − ε/‖x − y‖², which is the best one that a gap of at most ε proves. Afterwards ‖x − y‖² ≤ ε/3, so that one search is enough. It makes at most
-//! ⌈27R²/ε − 2⌉ oracle calls.
+//! Garber & Kretzu move y by a small share of y − x and search again. Here y moves only once, by
+//! the largest share that a gap of at most ε justifies, 1 − ε/‖x − y‖². Afterwards ‖x − y‖² ≤ ε/3,
+//! so that one search is enough. It makes at most ⌈27R²/ε − 2⌉ oracle calls.
 
 use crate::set::{Set, centre_of};
 use crate::solver::{Distance, Method, Search, Task};
@@ -26,7 +26,7 @@ pub(crate) struct NearProjection {
 }
 
 impl NearProjection {
-    /// The approximate projection onto this set, with a ball around the set's centre.
+    /// The approximate projection onto this set. It uses a ball around the set's centre.
     pub fn new(set: &dyn Set) -> Self {
         let (centre, radius) = ball_around(set);
         Self {
@@ -37,13 +37,13 @@ impl NearProjection {
         }
     }
 
-    /// R: the ball of this radius around the set's centre contains the set.
+    /// R, the radius of a ball around the set's centre that contains the set.
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
     /// Moves x ∈ K and y near each other, with at least one step of x towards y. ε is R² times the
-    /// tolerance. An error leaves x and y changed.
+    /// tolerance. After an error, x and y have changed.
     pub fn approach(&mut self, x: &mut [f64], y: &mut [f64], tolerance: f64) -> Result<()> {
         self.confine(y);
         let limit = 3.0 * tolerance;

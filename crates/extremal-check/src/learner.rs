@@ -73,7 +73,7 @@ fn laws<'a>() -> Vec<Law<Sample<'a>>> {
             bad_gradients,
         ),
         (
-            "bytes that are not a state of the learner are errors that change nothing",
+            "loading bytes that are not a state of the learner fails and changes nothing",
             bad_bytes,
         ),
         (

@@ -185,7 +185,7 @@ impl Reader {
     }
 
     /// Like [`next`](Reader::next), but returns [`Next::Stopped`] once `is_stopped` returns true.
-    /// The reader calls `is_stopped` first, and every tenth of a second while it waits for a batch.
+    /// The reader calls `is_stopped` once at the start, then every tenth of a second while it waits.
     pub fn next_unless(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Next<'_>> {
         if let Some(batch) = self.current.take() {
             // This fails only if the thread has ended.

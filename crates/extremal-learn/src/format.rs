@@ -33,7 +33,8 @@ pub fn at_least(x: f64, digits: i32) -> String {
 }
 
 /// Formats x, then numbers that are farther and farther from x in one direction. The first step is
-/// half a unit of the last digit. The steps double, since small numbers are shown with fewer digits.
+/// half a unit of the last digit. Each step is twice as long as the step before, because small numbers
+/// are shown with fewer digits.
 fn nudged(x: f64, digits: i32, direction: f64) -> impl Iterator<Item = String> {
     let unit = 10f64.powf(x.abs().log10().floor() + 1.0 - f64::from(digits));
     let steps = (0..60).map(move |k| 0.5 * unit.min(1.0) * f64::powi(2.0, k));

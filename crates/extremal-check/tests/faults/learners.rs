@@ -237,7 +237,7 @@ fn every_fault_of_a_learner_breaks_the_law_that_names_it() {
         (Bad::Nan, "a bad gradient is an error that changes nothing"),
         (
             Bad::Bytes,
-            "bytes that are not a state of the learner are errors that change nothing",
+            "loading bytes that are not a state of the learner fails and changes nothing",
         ),
         (
             Bad::Fails,

@@ -196,11 +196,11 @@ where
                 }
             }};
         }
-        // The hardware prefetches short rows by itself, and long rows would evict the vectors.
+        // The hardware prefetches short rows by itself, and long rows would evict the vectors. Where
+        // vectors are not padded, in sparse storage, the row is scratch memory without a next row.
+        let has_next = B::PREFETCHES_NEXT_ROW && O::PADDED;
         let next_row = match read.last() {
-            Some(row) if B::PREFETCHES_NEXT_ROW && (256..=65_536).contains(&n) => {
-                row.wrapping_add(n)
-            }
+            Some(row) if has_next && (256..=65_536).contains(&n) => row.wrapping_add(n),
             _ => std::ptr::null(),
         };
         let mut i = 0;

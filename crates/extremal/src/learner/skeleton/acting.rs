@@ -285,7 +285,9 @@ impl Header {
         match (&self.set, set) {
             (Some(identity), Some(set)) => identity.check(&**set),
             (None, None) => Ok(()),
-            _ => Err(mismatch("the state or the learner has no set".into())),
+            _ => Err(mismatch(
+                "either the state or the learner has no set".into(),
+            )),
         }
     }
 }

@@ -208,61 +208,29 @@ impl CoordinateSums {
     pub(crate) fn absorb(&mut self, floor: f64, k: f64, row: &Row<'_>) -> (f64, f64) {
         let Touched { items, marks } = &mut self.cells;
         let cells = &mut items[..];
-        let lanes = kernel::vectorised!({
-            let mut lanes = Lanes::default();
-            match *row {
-                Row::Sparse { indices, values } => {
-                    let (i4, i) = indices.as_chunks::<LANES>();
-                    let (v4, v) = values.as_chunks::<LANES>();
-                    for (i, v) in i4.iter().zip(v4) {
-                        step(cells, marks, k, i.map(|i| i as usize), *v, &mut lanes, 0);
-                    }
-                    for (lane, (&i, &v)) in i.iter().zip(v).enumerate() {
-                        step(cells, marks, k, [i as usize], [v], &mut lanes, lane);
-                    }
+        // Each kind of row has its own loop, whose sums stay in registers.
+        let lanes = match *row {
+            Row::Sparse { indices, values } => kernel::vectorised!({
+                let mut lanes = Lanes::default();
+                let (i4, i) = indices.as_chunks::<LANES>();
+                let (v4, v) = values.as_chunks::<LANES>();
+                for (i, v) in i4.iter().zip(v4) {
+                    step(cells, marks, k, i.map(|i| i as usize), *v, &mut lanes, 0);
                 }
-                Row::Dense(values) => {
-                    let (blocks, rest) = values.as_chunks::<TOGETHER>();
-                    let (block_cells, _) = cells.as_chunks_mut::<TOGETHER>();
-                    for (n, (cells, a)) in block_cells.iter_mut().zip(blocks).enumerate() {
-                        let mut terms = [[0.0; TOGETHER]; 5];
-                        let (mut new, mut is_new) = ([CoordinateState::default(); TOGETHER], false);
-                        for j in 0..TOGETHER {
-                            new[j] = cells[j].after(k * a[j]);
-                            is_new |= (cells[j].top == 0.0) & (new[j].top > 0.0);
-                            let [ay, ac, yy, yc, cc] = cells[j].terms(new[j], a[j]);
-                            (terms[0][j], terms[1][j]) = (ay, ac);
-                            (terms[2][j], terms[3][j], terms[4][j]) = (yy, yc, cc);
-                        }
-                        if is_new {
-                            mark(marks, TOGETHER * n, cells, &new);
-                        }
-                        *cells = new;
-                        for (sums, terms) in lanes.0.iter_mut().zip(&terms) {
-                            for terms in terms.as_chunks::<LANES>().0 {
-                                *sums = from_fn(|lane| sums[lane] + terms[lane]);
-                            }
-                        }
-                    }
-                    let (v4, rest) = rest.as_chunks::<LANES>();
-                    let mut done = TOGETHER * blocks.len();
-                    for v in v4 {
-                        let i = from_fn(|j| done + j);
-                        step(cells, marks, k, i, *v, &mut lanes, 0);
-                        done += LANES;
-                    }
-                    for (lane, &v) in rest.iter().enumerate() {
-                        step(cells, marks, k, [done + lane], [v], &mut lanes, lane);
-                    }
+                for (lane, (&i, &v)) in i.iter().zip(v).enumerate() {
+                    step(cells, marks, k, [i as usize], [v], &mut lanes, lane);
                 }
-                Row::Entries { .. } => {
-                    for (i, v) in row.entries() {
-                        step(cells, marks, k, [i], [v], &mut lanes, 0);
-                    }
+                lanes
+            }),
+            Row::Dense(values) => kernel::vectorised!(absorb_dense(cells, marks, k, values)),
+            Row::Entries { .. } => {
+                let mut lanes = Lanes::default();
+                for (i, v) in row.entries() {
+                    step(cells, marks, k, [i], [v], &mut lanes, 0);
                 }
+                lanes
             }
-            lanes
-        });
+        };
         self.tidy(floor, &lanes, row.stored());
         (sum(lanes.0[0]), sum(lanes.0[1]))
     }
@@ -335,6 +303,49 @@ impl Dots {
     }
 }
 
+/// c += k·a for a dense row.
+#[inline(always)]
+fn absorb_dense(cells: &mut [CoordinateState], marks: &mut Marks, k: f64, values: &[f64]) -> Lanes {
+    let mut lanes = Lanes::default();
+    let (blocks, rest) = values.as_chunks::<TOGETHER>();
+    let (block_cells, _) = cells.as_chunks_mut::<TOGETHER>();
+    for (n, (cells, a)) in block_cells.iter_mut().zip(blocks).enumerate() {
+        let mut terms = [[0.0; TOGETHER]; 5];
+        let (mut new, mut is_new) = ([CoordinateState::default(); TOGETHER], false);
+        for j in 0..TOGETHER {
+            new[j] = cells[j].after(k * a[j]);
+            is_new |= (cells[j].top == 0.0) & (new[j].top > 0.0);
+            let [ay, ac, yy, yc, cc] = cells[j].terms(new[j], a[j]);
+            (terms[0][j], terms[1][j]) = (ay, ac);
+            (terms[2][j], terms[3][j], terms[4][j]) = (yy, yc, cc);
+        }
+        if is_new {
+            for j in 0..TOGETHER {
+                if cells[j].top == 0.0 && new[j].top > 0.0 {
+                    marks.set(TOGETHER * n + j);
+                }
+            }
+        }
+        *cells = new;
+        for (sums, terms) in lanes.0.iter_mut().zip(&terms) {
+            for terms in terms.as_chunks::<LANES>().0 {
+                *sums = from_fn(|lane| sums[lane] + terms[lane]);
+            }
+        }
+    }
+    let (v4, rest) = rest.as_chunks::<LANES>();
+    let mut done = TOGETHER * blocks.len();
+    for v in v4 {
+        let i = from_fn(|j| done + j);
+        step(cells, marks, k, i, *v, &mut lanes, 0);
+        done += LANES;
+    }
+    for (lane, &v) in rest.iter().enumerate() {
+        step(cells, marks, k, [done + lane], [v], &mut lanes, lane);
+    }
+    lanes
+}
+
 /// c_i += k·a_i for N distinct i. The terms are added to the partial sums that start at `lane`.
 #[inline(always)]
 fn step<const N: usize>(
@@ -351,27 +362,22 @@ fn step<const N: usize>(
     // All N share one branch, because its condition is rarely true.
     if old.iter().any(|cell| cell.top == 0.0) {
         for j in 0..N {
-            mark(marks, i[j], &old[j..=j], &new[j..=j]);
+            if old[j].top == 0.0 && new[j].top > 0.0 {
+                marks.set(i[j]);
+            }
         }
     }
     for j in 0..N {
         cells[i[j]] = new[j];
     }
     for j in 0..N {
-        let terms = old[j].terms(new[j], a[j]);
-        for (sums, term) in lanes.0.iter_mut().zip(terms) {
-            sums[lane + j] += term;
-        }
-    }
-}
-
-/// Marks the neighbouring cells from `first` on that a gradient reaches for the first time.
-#[cold]
-fn mark(marks: &mut Marks, first: usize, old: &[CoordinateState], new: &[CoordinateState]) {
-    for (j, (old, new)) in old.iter().zip(new).enumerate() {
-        if old.top == 0.0 && new.top > 0.0 {
-            marks.set(first + j);
-        }
+        let (old, new, a) = (old[j], new[j], a[j]);
+        let [ay, ac, yy, yc, cc] = &mut lanes.0;
+        ay[lane + j] += a * old.y;
+        ac[lane + j] += a * old.c;
+        yy[lane + j] += (new.y - old.y) * (new.y + old.y);
+        yc[lane + j] += new.y * new.c - old.y * old.c;
+        cc[lane + j] += (new.c - old.c) * (new.c + old.c);
     }
 }
 

@@ -98,9 +98,9 @@ impl Experiment {
         let file: File = toml::from_str(text)
             .map_err(|e| origin.error_at(&e.span().unwrap_or(0..0), e.message().trim_end()))?;
         let missing = match (file.problem.is_empty(), file.learner.is_empty()) {
-            (true, _) => {
-                Some("the experiment defines no problem; add a table [problem.NAME] with the keys set, loss and stream")
-            }
+            (true, _) => Some(
+                "the experiment defines no problem; add a table [problem.NAME] with the keys set, loss and stream",
+            ),
             (_, true) => Some(
                 "the experiment defines no learner; add a table [learner.NAME], for example with the line name = \"ofw-ls\"",
             ),
@@ -134,7 +134,9 @@ impl Experiment {
             problems.any(|p| p.learners.contains(name))
         };
         if let Some(idle) = experiment.learners.keys().find(|name| !is_played(name)) {
-            let what = format!("learner {idle} plays no problem; add the learner to the list of a problem, or remove it");
+            let what = format!(
+                "learner {idle} plays no problem; add the learner to the list of a problem, or remove it"
+            );
             return Err(experiment.origin.error(&["learner", idle], what));
         }
         Ok(experiment)
@@ -186,8 +188,7 @@ impl Experiment {
             Some(given) => given,
             None if has_key(STEP) => Some(STEP.into()),
             None if many => {
-                let what =
-                    "this learner has no step size to scale; write tune = false, or tune = \"KEY\" to scale a different key";
+                let what = "this learner has no step size to scale; write tune = false, or tune = \"KEY\" to scale a different key";
                 return Err(error("", what));
             }
             None => None,
@@ -309,8 +310,9 @@ impl Experiment {
             if !self.learners.contains_key(player) || problem.learners[..i].contains(player) {
                 let known: Vec<&str> = self.learners.keys().map(String::as_str).collect();
                 let known = known.join(", ");
-                let what =
-                    format!("learner `{player}` is unknown or listed twice; the learners are {known}");
+                let what = format!(
+                    "learner `{player}` is unknown or listed twice; the learners are {known}"
+                );
                 return Err(origin.error(&["problem", name, "learners"], what));
             }
         }

@@ -20,7 +20,7 @@ import run
 ROOT = run.BENCH.parent
 KEPT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute() / "against"
 
-LARGE = 100  # the last line counts rows from this dimension on
+LARGE = 100  # the last line counts only rows with at least this dimension
 SLOWER = 0.95  # the last line names each row whose whole spread is below this ratio
 
 
@@ -46,7 +46,7 @@ def program_of(old, package, name):
 
 def build(revision, package):
     source = KEPT / "source"
-    git("worktree", "remove", "--force", str(source))  # of a run that was interrupted
+    git("worktree", "remove", "--force", str(source))  # left by an interrupted run
     added = git("worktree", "add", "--detach", str(source), revision)
     if added.returncode != 0:
         sys.exit(f"bench: {added.stderr}")
@@ -64,13 +64,15 @@ def git(*words):
 
 
 def plays(command):
-    """Whether the program accepts these arguments: it prints `ready`, and stops at the end of its input."""
+    """Whether the program accepts these arguments. If so, the program prints `ready`, and stops at the
+    end of its input."""
     done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     return done.returncode == 0 and done.stdout.split() == ["ready"]
 
 
 def workloads():
-    """Every row: its name, its dimension, its rounds, and the arguments to try in turn."""
+    """Yields every row as its name, its dimension, its number of rounds, and the arguments to try in
+    turn."""
     for d in run.DEFAULT_DIMENSIONS:
         rounds = run.NUMPY_ROUNDS[d]
         # An older build does not accept `default`, but it can play the learner that was the default then.
@@ -149,7 +151,7 @@ def main():
     parser.add_argument("--against", required=True, metavar="OLD", help="a git revision, or a built extremal-bench")
     parser.add_argument("--reps", type=int, default=5, metavar="N", help="repetitions of every pair (5)")
     parser.add_argument("--only", default="", metavar="REGEX", help="only rows such as `ofw-ls ridge l1.5 d=100`")
-    parser.add_argument("--ours", default=run.OURS, metavar="PROGRAM", help="race this program in place of ours")
+    parser.add_argument("--ours", default=run.OURS, metavar="PROGRAM", help="compare this program instead of ours")
     options = parser.parse_args()
     if options.reps < 1:
         parser.error("--reps must be at least 1")

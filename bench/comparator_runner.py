@@ -8,8 +8,8 @@ backtracking).
 The protocol is that of README.md, with the relative Frank-Wolfe gap reached in the
 third place.
 
-Penalised fits have no set: the penalty whose solution lies on the sphere is found by
-bisection before the clock starts, and one fit at it is timed.
+Penalised fits have no set. Before the clock starts, bisection finds the penalty whose solution lies on
+the sphere. Then one fit with this penalty is timed.
 """
 
 import contextlib
@@ -112,7 +112,7 @@ def fista(loss, ball, d, gap):
 
 
 def penalised(solver):
-    """scikit-learn's fit with a penalty in place of the ball, l1 or squared l2."""
+    """scikit-learn's fit with a penalty instead of the ball. The penalty is l1 or squared l2."""
 
     def prepare(loss, ball, d, gap):
         from sklearn.linear_model import LogisticRegression
@@ -147,7 +147,7 @@ def copt(loss, ball, d, gap):
         v = ball.minimise(-direction)
         return v - x, None, None, 1.0
 
-    # It stops at an absolute gap, and prints its step size.
+    # copt stops at an absolute gap, and prints its step size.
     least, _ = loss.at(fista(loss, ball, d, gap))
 
     def go():

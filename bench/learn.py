@@ -36,14 +36,14 @@ LEARNERS = {
     "coin-ftrl": ["--learner", "coin-ftrl"],
     "ofw-ls": ["--set", "l2:radius=10", "--learner", "ofw-ls"],
 }
-# One class against the others. The loss is the share of rows that are put into a wrong class.
+# One class against the others. The loss is the share of rows with a wrong predicted class.
 CLASSES = 20
 CLASS_LEARNERS = {
     "20 classes": ["--classes", str(CLASSES)],
     "20 classes, 1 thread": ["--classes", str(CLASSES), "--threads", "1"],
 }
 PEERS = ["vw", "vw-cache", "sklearn", "river"]
-# River is about a hundred times slower, so that it gets fewer rows.
+# River is about a hundred times slower, so it gets fewer rows.
 RIVER_ROWS = 5_000
 
 
@@ -104,7 +104,7 @@ def theirs(peer, path, classes):
 
 
 def pinned(cores):
-    """Runs children on so many cores."""
+    """Runs child processes on this number of cores."""
     available = sorted(os.sched_getaffinity(0))
 
     class Pin:
@@ -185,7 +185,7 @@ def human(speed):
 
 
 def as_signs(source, path):
-    """The file with labels ±1, as every side here takes them."""
+    """The file with labels ±1, which all programs accept."""
     if not path.exists():
         lines = source.read_text().splitlines()
         labels = sorted({line.split(maxsplit=1)[0] for line in lines if line.strip()}, key=float)
@@ -206,7 +206,7 @@ def vw_of(source, path):
 
 
 def plain_of(source, stem):
-    """A packed file of classes as plain text, for both sides."""
+    """A compressed file with classes as plain text, for both programs."""
     svm, vw = stem.with_suffix(".svm"), stem.with_suffix(".vw")
     if not (svm.exists() and vw.exists()):
         text = bz2.decompress(source.read_bytes()).decode()

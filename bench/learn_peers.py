@@ -36,7 +36,7 @@ def sklearn(path):
 
     start = time.perf_counter()
     rows, labels = load_svmlight_file(path)
-    # River's reader makes indices that River's learner refuses
+    # River's own file reader makes indices that River's learner refuses
     rows.indices, rows.indptr = rows.indices.astype("int32"), rows.indptr.astype("int32")
     SGDClassifier(loss="log_loss").partial_fit(rows, labels, classes=[-1, 1])
     return time.perf_counter() - start, len(labels), math.nan

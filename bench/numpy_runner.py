@@ -1,4 +1,4 @@
-"""The same learners in numpy, written for speed: in-place operations, no copies.
+"""Our learners, written in numpy for speed: in-place operations, no copies.
 
     numpy_runner.py ALGO SET LOSS D T LAMBDA DATAFILE
 

@@ -41,7 +41,7 @@ SIGNS = {
 
 
 def real(folder, name):
-    """Lines `label features` of a LIBSVM file, with labels -1 and 1, or classes."""
+    """The lines `label features` of a LIBSVM file. The labels are -1 and 1, or classes."""
     file = name.removesuffix("-classes")
     for path in (folder / file, folder / f"{file}.bz2"):
         if path.exists():
@@ -86,7 +86,7 @@ def housing(rounds=20_000):
 
 
 def features(lines):
-    """One more than the largest index, for the constant."""
+    """The number of features: the largest index, plus one for the constant."""
     return 1 + max(int(line.rsplit(" ", 1)[-1].split(":")[0]) for line in lines if ":" in line)
 
 
@@ -101,7 +101,8 @@ def vowpal_wabbit(path, loss, bits, *more):
 
 
 def rivals(path, loss, bits, *more):
-    """Vowpal Wabbit's defaults, its learner without a rate, its best rate, and which rate that is."""
+    """The losses of Vowpal Wabbit with its defaults, with its learner without a rate, and with its best
+    rate, and this best rate."""
     figures = [vowpal_wabbit(path, loss, bits, *more), vowpal_wabbit(path, loss, bits, *more, "--coin")]
     best, rate = min((vowpal_wabbit(path, loss, bits, *more, "-l", rate), rate) for rate in RATES)
     return [*figures, best], rate
@@ -119,7 +120,8 @@ def bits_for(lines, classes=1):
 
 
 def classes(options, lines, svm, vw):
-    """The share of rows put into a wrong class of 20: a table of its own."""
+    """Prints a separate table for 20 classes. A figure is the share of rows with a wrong predicted
+    class."""
     print("\n| stream | rows | VW loss | VW default | VW `--coin` | VW best rate | rate | ours |")
     print("|---" * 8 + "|")
     for title, order in orders("news20-classes", lines).items():
@@ -146,11 +148,11 @@ def main():
     built = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", here.parent / "target"), "release")
     names = ["words-0", "words-1", *list(SIGNS)[:-1], "housing", "news20-classes"]
     parser.add_argument("--ours", default=built / "extremal-bench")
-    parser.add_argument("--program", default=built / "extremal", help="ours, for news20-classes")
+    parser.add_argument("--program", default=built / "extremal", help="the program `extremal`, for the stream news20-classes")
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("."))
     parser.add_argument("--rounds", type=int, default=200_000)
     parser.add_argument("--streams", nargs="+", default=names, choices=names, metavar="NAME", help=", ".join(names))
-    parser.add_argument("--set", action="append", default=[], help="one more set for our learner")
+    parser.add_argument("--set", action="append", default=[], help="an additional set for our learner")
     options = parser.parse_args()
 
     sets = ["default", *options.set]
@@ -174,7 +176,7 @@ def main():
             for title, order in orders(name, lines).items():
                 write(lines, order, svm, vw)
                 figures, rate = rivals(vw, loss, bits_for(lines))
-                if loss == "squared":  # theirs is (z - y)^2, ours half of it
+                if loss == "squared":  # their squared loss is (z - y)^2, and ours is half of this
                     figures = [f / 2 for f in figures]
                 cells = [f"{f:.4f}" for f in figures] + [rate]
                 for text in sets:

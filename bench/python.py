@@ -30,7 +30,7 @@ EXTRA = {
        for how in ("play", "play with a history") for learner, storage in (("gauge-ftrl", "dense"), ("coin-ftrl", "lazy"))
        for loss in ("logistic", "squared") for d, count in ((10, ROUNDS), (100, ROWS), (1_000, 20_000))},
 }
-# The same through partial_fit, rows in one batch or a hundred at a time.
+# The same workloads through partial_fit, with all rows in one batch or a hundred rows at a time.
 FITS = {
     f"partial_fit {learner} {loss} d=100, batches of {batch}": ([learner, storage, BALL, loss], batch)
     for learner, storage in (("gauge-ftrl", "dense"), ("coin-ftrl", "lazy"))
@@ -60,7 +60,7 @@ def agree(rust, python):
 
 
 def extra(name, rust, python, rounds, reps):
-    """A row against our own library."""
+    """A row that compares the package with our own library."""
     result = duel((rust, rounds), (python, rounds), reps)
     added = 1e9 / result.second_speed - 1e9 / result.first_speed
     percent = f"{100 * (result.ratio - 1):+.1f} % [{100 * (result.low - 1):+.1f}..{100 * (result.high - 1):+.1f}]"
@@ -82,7 +82,7 @@ def own_rows():
 
 
 def race(old, wanted, reps):
-    """Each row of this build beside the same row of the older build."""
+    """Compares each row of this build with the same row of the older build."""
     print(f"{'rows per second':<58}{'new':>8}{'old':>8}  new / old [spread]")
     for name, arguments, count, _ in own_rows():
         if wanted(name):

@@ -25,7 +25,7 @@ import numpy as np
 
 
 def data(d, rounds, path):
-    """Rows and labels, on a cache line's boundary as the other side has them."""
+    """Rows and labels. Their memory starts at a cache line, as in the other program."""
     numbers = np.fromfile(path)
     room = np.empty(numbers.size + 8)
     first = -room.ctypes.data % 64 // 8
@@ -71,7 +71,7 @@ def history(*arguments):
 
 
 def batches(make, loss, d, t, path, batch):
-    """`partial_fit` by batches, of anything that has it."""
+    """Calls `partial_fit` with batches, on any estimator."""
     rows, labels = data(int(d), int(t), path)
     step = int(batch)
     classes = {"classes": [-1.0, 1.0]} if loss == "logistic" else {}
@@ -111,7 +111,7 @@ def sklearn(loss, *rest):
 
 
 def river(loss, d, t, path):
-    """River's learn_one on the rows of the matrix, as its own `iter_array` reads them."""
+    """Calls River's learn_one on the rows of the matrix, which River's `iter_array` reads."""
     from river import stream
 
     rows, labels = data(int(d), int(t), path)
@@ -120,7 +120,7 @@ def river(loss, d, t, path):
 
 
 def river_dicts(loss, d, t, path):
-    """River with dicts that are made beforehand, which is not timed."""
+    """River with dicts that are made before the clock starts."""
     rows, labels = data(int(d), int(t), path)
     labels = (labels > 0 if loss == "logistic" else labels).tolist()
     examples = list(zip((dict(enumerate(row)) for row in rows.tolist()), labels))

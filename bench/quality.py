@@ -73,7 +73,7 @@ class Ball:
 
 
 def best_fixed(rows, labels, ball, loss, ridge):
-    """The lowest average loss over the ball, minus its Frank-Wolfe gap."""
+    """The lowest average loss over the ball, minus the Frank-Wolfe gap of the solution."""
     rounds = len(labels)
 
     def at(x):
@@ -85,7 +85,7 @@ def best_fixed(rows, labels, ball, loss, ridge):
             value, slope = 0.5 * np.mean((z - labels) ** 2), z - labels
         return value + 0.5 * ridge * (x @ x), rows.T @ slope / rounds + ridge * x
 
-    # projected gradient with momentum, restarted whenever it goes uphill
+    # projected gradient with momentum, restarted whenever the loss increases
     smooth = (0.25 if loss == "logistic" else 1.0) * np.linalg.eigvalsh(rows.T @ rows / rounds)[-1] + ridge
     x = y = np.zeros(rows.shape[1])
     value, weight = at(x)[0], 1.0
@@ -101,7 +101,7 @@ def best_fixed(rows, labels, ball, loss, ridge):
         next_weight = (1 + np.sqrt(1 + 4 * weight * weight)) / 2
         y = new + (weight - 1) / next_weight * (new - x)
         x, value, weight = new, new_value, next_weight
-    raise RuntimeError(f"the best fixed decision was not found, gap {gap:e}")
+    raise RuntimeError(f"the best fixed decision was not found; the search ended at a gap of {gap:e}")
 
 
 def main():

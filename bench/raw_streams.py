@@ -111,7 +111,8 @@ def trump():
 
 
 def words(seed=0, rounds=50_000, dim=47_236):
-    """In the shape of rcv1: Zipf's law, 75 per row, tf-idf, rows of norm 1."""
+    """A stream like rcv1: words follow Zipf's law, with 75 words per row, tf-idf weights, and rows of
+    norm 1."""
     rng = np.random.default_rng(seed)
     law = 1 / (np.arange(1, dim + 1) + 20.0) ** 1.05
     law /= law.sum()
@@ -176,7 +177,7 @@ def drawn(what, kind, rounds=10_000, dim=20, seed=7):
         y[rounds // 2 :] *= 1e6
     if what == "labels-tiny":
         y[:100] *= 1e-6
-    if what == "late":  # all columns but one are 0 for the first half
+    if what == "late":  # in the first half, all columns except one are 0
         X[: rounds // 2, 1:] = 0
     if kind == "log":
         y = np.where(rng.random(rounds) < 1 / (1 + np.exp(-2 * score)), 1.0, -1.0)

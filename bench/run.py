@@ -1,4 +1,4 @@
-"""Compares the speed of our learners and of other software, which take turns; see README.md.
+"""Compares the speed of our learners with other software. The programs take turns; see README.md.
 
 Start it with `bash bench/run`, which builds the programs that this file calls.
 """
@@ -35,7 +35,7 @@ COMPARATOR_PEERS = [
     *((ball, "fista") for ball in ("l1", "l2", "l1.5")),
     ("l2", "lbfgs"),
     *((ball, "liblinear") for ball in ("l1", "l2")),
-    *((ball, "copt") for ball in ("l2", "l1.5")),  # on l1 it ends far from the gap
+    *((ball, "copt") for ball in ("l2", "l1.5")),  # on l1 the search ends far from the gap
 ]
 
 # These streams are long enough to be timed, and take at most 160 MB of memory.
@@ -53,7 +53,7 @@ SPARSE_DIMENSIONS = [10_000, 100_000, 1_000_000, 10_000_000]
 SPARSE_ROUNDS = 200_000
 DENSE_ROUNDS = {10_000: 5_000, 100_000: 500, 1_000_000: 50}
 NONZEROS = 75
-SPARSE_AGES = [100_000, 1_000_000, 10_000_000]  # rounds, held against 10,000
+SPARSE_AGES = [100_000, 1_000_000, 10_000_000]  # rounds, compared with 10,000
 SPARSE_BALL = "l2:10"
 
 # On the l1 ball, every round may add one feature to the decision. The number of rounds is such that the
@@ -63,26 +63,26 @@ ATOM_BALL = "l1:100"
 ATOM_ROUNDS = {10_000: 2_000, 100_000: 2_000, 1_000_000: 20_000, 10_000_000: 20_000}
 ATOM_DENSE_ROUNDS = DENSE_ROUNDS | {10_000_000: 5}
 
-# The default learner. `DEFAULT_ONCE` is its spec on the l2 ball, for builds that are older than this row and
-# whose runner does not accept `default`.
+# The default learner. `DEFAULT_ONCE` is the spec of the default on the l2 ball. Older builds need this
+# spec, because their runner does not accept `default`.
 DEFAULT_DIMENSIONS = [10, 100, 1_000]
 DEFAULT_ONCE = "hedge:base=(ofw-free:growth=steady),grid=[0.25,1,4,16],bases=[(gauge-ftrl)]"
 
-# Two correct programs round differently, and on lp balls with p < 2 in high dimension
-# the learners amplify a last-bit difference until it shows. A short game is compared
-# closely everywhere, a whole stream only on the l2 ball, where differences die out.
+# Two correct programs round differently, and on lp balls with p < 2 in high dimension the learners
+# amplify a last-bit difference until it shows. A short game is compared closely on every ball. A whole
+# stream is compared closely only on the l2 ball, where differences die out.
 CHECK_ROUNDS = 10
 CLOSE = 1e-9
 SAME_GAME = 0.05
 
-MIN_SECONDS = 1.0  # of measured time in a row; short passes are repeated to reach it
-MAX_REPEATS = 5  # ... up to this many times the repetitions asked for
+MIN_SECONDS = 1.0  # the least measured time of a row; short passes are repeated to reach this time
+MAX_REPEATS = 5  # short passes are repeated up to this many times the requested repetitions
 BUSY_CORES = 0.2
-CORE = max(os.sched_getaffinity(0))  # where all runners live: two cores need not be equally fast
+CORE = max(os.sched_getaffinity(0))  # the core of all runners, because two cores need not be equally fast
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
-# One thread. Streams in huge pages (numpy asks for them by itself): without them the
-# program started first is 10% slower than its own copy at d = 100,000.
+# Programs use one thread, and keep streams in huge pages (numpy requests huge pages by itself). Without
+# huge pages, the program that starts first is 10% slower than its own copy at d = 100,000.
 RUNNER_ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -217,7 +217,8 @@ def foreign_ticks(*runners):
 
 
 def truth(d):
-    """The decision the labels come from, |w|_2 = 2 sqrt(d), and the generator that drew it."""
+    """The decision w that determines the labels, with |w|_2 = 2 sqrt(d), and the generator that drew
+    w."""
     rng = np.random.default_rng([SEED, d])
     w = rng.standard_normal(d)
     w *= 2 * math.sqrt(d) / np.linalg.norm(w)
@@ -225,7 +226,7 @@ def truth(d):
 
 
 def ball_around(name, d):
-    """SET argument of the ball that has the truth on its boundary."""
+    """The SET argument of the ball that has the decision w on its boundary."""
     w, _ = truth(d)
     p = COMPARATOR_BALLS[name]
     radius = float((np.abs(w) ** p).sum() ** (1 / p))
@@ -233,7 +234,7 @@ def ball_around(name, d):
 
 
 def stream(loss, d, rounds):
-    """Path of the stream, drawn when it does not exist yet."""
+    """The path of the stream's file. The stream is drawn if the file does not exist."""
     path = DATA / f"{loss}-{d}-{rounds}.f64"
     if path.exists():
         return path
@@ -272,7 +273,7 @@ def human(speed):
 
 
 class Bench:
-    """The options, and the report as it grows."""
+    """The options, and the lines of the report so far."""
 
     def __init__(self, options):
         self.ours, self.reps = options.ours, options.reps
@@ -300,7 +301,7 @@ class Bench:
         print("  ".join(padded).rstrip(), flush=True)
 
     def compare(self, what, a, b, tolerance):
-        """A note for the table when two figures that should agree do not."""
+        """A note for the table if two figures differ that should agree."""
         if abs(a - b) <= tolerance * max(abs(a), abs(b)):
             return []
         self.mismatches += 1
@@ -324,7 +325,7 @@ class Bench:
             arguments = game(algo, ball, loss, d, rounds)
             return ([self.ours, *arguments], rounds), ([*program, *arguments], rounds)
 
-        # Python is slow to start, and its ratios are large.
+        # Python is slow to start, and the ratios of Python rows are large.
         result = duel(*sides(rounds[d]), self.reps, starts=None if peer == "C" else 1)
         notes = result.notes()
         if peer == "sklearn":
@@ -492,7 +493,7 @@ def parse():
     parser.add_argument("--quick", action="store_true", help="a few workloads, 5 repetitions")
     parser.add_argument("--reps", type=int, metavar="N", help="repetitions of every pair (7, with --quick 5)")
     parser.add_argument("--only", default="", metavar="REGEX", help="only rows such as `ofw-ls ridge l1.5 d=100 vs C`")
-    parser.add_argument("--ours", default=OURS, metavar="PROGRAM", help="time this program in place of ours")
+    parser.add_argument("--ours", default=OURS, metavar="PROGRAM", help="time this program instead of ours")
     options = parser.parse_args()
     if options.reps is None:
         options.reps = 5 if options.quick else 7
@@ -523,13 +524,13 @@ def main():
             bench.atoms(ATOM_ROUNDS)
             bench.comparators()
     finally:
-        if bench.lines:  # an interrupted run keeps its rows
+        if bench.lines:  # an interrupted run keeps its finished rows
             bench.write()
     if not bench.lines:
         sys.exit(f"bench: no row matches --only {options.only}")
     print(f"\nWritten to {REPORT.relative_to(BENCH.parent)}")
     if bench.mismatches:
-        sys.exit(f"bench: {bench.mismatches} figures that should agree do not: see MISMATCH")
+        sys.exit(f"bench: {bench.mismatches} pairs of figures differ that should agree: see MISMATCH")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,9 @@
 
     sklearn_runner.py ALGO SET LOSS D T LAMBDA DATAFILE
 
-README.md describes the arguments and the ready/go protocol. ALGO and SET are
-ignored: plain SGD has no constraint set, so only its speed is comparable. It
-does not report the loss of each round either, hence `nan`. The constant step
-and the missing intercept and shuffle make it as fast as it gets.
+README.md describes the arguments and the ready/go protocol. ALGO and SET are ignored: plain SGD has no
+constraint set, so only its speed is comparable. SGD does not report the loss of each round, so the loss
+is `nan`. For the highest speed, SGD has a constant step, no intercept and no shuffling.
 """
 
 import sys

@@ -20,10 +20,10 @@ regression, or the percentage of wrong classes. Every prediction is made before 
     coin-ftrl   `extremal learn --learner coin-ftrl`, without an intercept: the former default
     ours        `extremal learn FILE --loss LOSS` or `extremal learn FILE --classes K`
 
-After the table, every gate is printed with its measured number. The exit status is 1 if one fails.
-The peers take five minutes or more and don't depend on our build, so their figures are kept in
-bench/results/untuned-peers.json. `--again` plays them again. `--ours PATH` is another `extremal`,
-and `--learner SPEC` gives ours a learner other than the default.
+After the table, every gate is printed with its measured number. The exit status is 1 if one fails. The
+peers take five minutes or more and don't depend on our build. Their figures are therefore kept in
+bench/results/untuned-peers.json. `--again` plays them again. `--ours PATH` is another `extremal`, and
+`--learner SPEC` gives ours a learner other than the default.
 """
 
 import argparse
@@ -48,7 +48,7 @@ CACHE = HERE / "results" / "untuned-peers.json"
 RATES = ["0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10", "20"]
 PEERS = {"vw": "VW", "vw-best": "VW best", "sgd": "SGD", "river": "River"}
 ALL = 49
-# The largest ratio to the former default on these streams.
+# The largest accepted ratio of our figure to the former default's figure, for each of these streams.
 FORMER = {"words": 1.005, "a9a": 1.005, "mushrooms": 1.005, "phishing": 1.005, "news20-halves": 1.005, "news20": 1.015}
 
 
@@ -89,7 +89,7 @@ def lines(kind, X, y, bar=""):
 
 
 def predictions(command, out, kind):
-    """Of a program that writes one prediction per line; None if it fails."""
+    """The predictions of a program that writes one prediction per line; None if the program fails."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode:
         print(done.stderr.strip()[-300:], file=sys.stderr)
@@ -119,7 +119,7 @@ class Ours:
 
 
 def former(program):
-    """coin-ftrl as it was when it was the default: no intercept, no clipping."""
+    """The former default: coin-ftrl without an intercept and without clipping."""
     text = subprocess.run([program, "learn", "--help"], capture_output=True, text=True).stdout
     return Ours(program, ["--learner", "coin-ftrl", *(flag for flag in ("--no-intercept", "--no-clip") if flag in text)])
 
@@ -186,7 +186,7 @@ def river(kind, X, y):
 
 
 def play_peer(who, kind, X, y):
-    """A peer's figure; None if the stream is too long for it or the program fails."""
+    """A peer's figure; None if the stream is too long for the peer or the program fails."""
     if who in ("sgd", "river"):
         p = {"sgd": sgd, "river": river}[who](kind, X, y)
         return None if p is None else score(kind, p, y)
@@ -200,7 +200,7 @@ def play_peer(who, kind, X, y):
 
 
 class Cache:
-    """The peers' figures, kept for as long as the stream and the peers' versions stay the same."""
+    """The peers' figures, which are kept while the stream and the peers' versions stay the same."""
 
     def __init__(self, again):
         self.versions = {name: importlib.metadata.version(name) for name in ("vowpalwabbit", "scikit-learn", "river")}
@@ -225,7 +225,7 @@ class Gates:
     failed = 0
 
     def judge(self, what, holds, measured):
-        """Prints one gate. `holds` is None where it is reported only."""
+        """Prints one gate. If `holds` is None, the gate is only reported."""
         self.failed += holds is False
         print(f"- {'**FAIL**' if holds is False else 'pass' if holds else 'reported'}: {what}: {measured}", flush=True)
 
@@ -290,7 +290,7 @@ def compare(options, gates):
 
 
 def load(options, names):
-    """Those of the named streams whose data exist."""
+    """The named streams whose data exist."""
     make = streams(options.data)
     for name in names or make:
         try:
@@ -300,7 +300,8 @@ def load(options, names):
 
 
 def invariance(options, gates):
-    """The figures with columns or labels in other units, as ratios to those without."""
+    """The figures with columns or labels in other units, as ratios to the figures with the original
+    units."""
     rng = np.random.default_rng(0)
     for name, kind, X, y in load(options, options.streams or ["a9a", "breast", "cpusmall", "abalone", "syn-plain-reg"]):
         rows, dim = X.shape
@@ -343,9 +344,10 @@ def invariance(options, gates):
 
 
 def corrupt(options, gates, rounds=15_000, bad=5_000, seeds=6):
-    """Row 5,000 of a Gaussian stream is spoilt; the loss over rows 10,000 to 15,000 against the undisturbed run."""
+    """Corrupts row 5,000 of a Gaussian stream. Compares the loss over rows 10,000 to 15,000 with the
+    run without corruption."""
     part = slice(2 * bad, rounds)
-    # Factors of the strongest feature, of the other features, and of the label.
+    # The factors that multiply the strongest feature, the other features, and the label.
     cases = {
         "log": {
             "one feature": lambda f: (f, 1, 1),
@@ -397,14 +399,14 @@ def main():
         return split
 
     parser.add_argument("--ours", default=target / "release" / "extremal", help="another build of extremal")
-    parser.add_argument("--learner", metavar="SPEC", help="ours with this learner instead of the default")
+    parser.add_argument("--learner", metavar="SPEC", help="the learner that our program plays instead of the default")
     parser.add_argument("--data", type=pathlib.Path, default=shared, help="folder of the data [default: ../shared/data]")
-    parser.add_argument("--streams", type=some(names), help="a few streams, separated by commas")
+    parser.add_argument("--streams", type=some(names), help="the streams to play, separated by commas")
     parser.add_argument("--skip", type=some(list(PEERS)), default=[], help=f"leave out peers: {', '.join(PEERS)}")
     parser.add_argument("--again", action="store_true", help="play the peers again")
-    parser.add_argument("--out", type=pathlib.Path, help="the figures as JSON")
-    parser.add_argument("--invariance", action="store_true", help="other units, instead of the table")
-    parser.add_argument("--corrupt", action="store_true", help="one bad row, instead of the table")
+    parser.add_argument("--out", type=pathlib.Path, help="write the figures into this JSON file")
+    parser.add_argument("--invariance", action="store_true", help="measure the effect of other units, instead of printing the table")
+    parser.add_argument("--corrupt", action="store_true", help="measure the effect of one corrupt row, instead of printing the table")
     options = parser.parse_args()
     options.learner = Ours(options.ours, ["--learner", options.learner] if options.learner else [])
     warnings.filterwarnings("ignore")

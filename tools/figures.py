@@ -46,7 +46,7 @@ def run(command, page):
             del words[words.index("--out"):][:2]
     out, printed = OUT / name, OUT / f"{name}.txt"
     if "--no-run" not in sys.argv or not printed.exists():
-        # Finished runs are reused where they stand, even those of an older build.
+        # The command would otherwise reuse finished runs in its directory, even runs of an older build.
         shutil.rmtree(out, ignore_errors=True)
         print(f"{command}: running", flush=True)
         done = subprocess.run([PROGRAM, *words, "--out", out], capture_output=True, text=True, check=True)
@@ -61,7 +61,7 @@ def title(paragraph):
 
 
 def pasted(block, output):
-    """The block with its paragraphs replaced by those of the new output."""
+    """The block with each paragraph replaced by the same paragraph of the new output."""
     fresh = {title(p): p for p in output.rstrip("\n").split("\n\n")}
     head, *paragraphs = block.rstrip("\n").split("\n\n")
     head = output.split("\n\n")[0]
@@ -69,14 +69,14 @@ def pasted(block, output):
         if title(paragraph) not in fresh:
             sys.exit(f"the output has no “{title(paragraph)}”")
     kept = [fresh[title(p)] for p in paragraphs]
-    # a note keeps the lines that were quoted
+    # for a note, only the quoted lines are kept
     kept = [new if "  " in old.split("\n")[0] else "\n".join(new.split("\n")[:old.count("\n") + 1])
             for old, new in zip(paragraphs, kept)]
     return "\n\n".join([head, *kept]) + "\n"
 
 
 def with_times_of(old, new):
-    """The new block with the times of the old one, matched by problem and learner."""
+    """The new block with the times of the old block. Times are matched by problem and learner."""
     def rows(block):
         problem = ""
         for line in block.split("\n"):
@@ -135,7 +135,7 @@ def save(page, name, clip):
 
 
 def figures(page, name, titles, tab=None):
-    """Saves a picture of several problems, with this tab of each one open."""
+    """Saves a picture of several problems. This tab of every problem is open."""
     problems = [page.locator(".problem").filter(has=page.get_by_text(t, exact=True)) for t in titles]
     if tab:
         for problem in problems:

@@ -14,8 +14,9 @@ from pathlib import Path
 CRATES = Path(__file__).resolve().parent.parent / "crates"
 SOURCE = CRATES / "extremal" / "src"
 
-# Physical lines, documentation included. A room is one or more folders or files of a crate. A room
-# without folders is the rest of the crate. Unit tests count; the crate extremal-check does not.
+# Budgets count physical lines, including documentation and unit tests. A room is one or more folders or
+# files of a crate. A room without folders is the rest of the crate. The crate extremal-check is not
+# counted.
 CORE = {
     "kernel": (["kernel"], 1600),
     "set": (["set"], 6900),
@@ -28,7 +29,7 @@ CORE = {
     "unit-free": (["unit-free"], 1500),
     "root": ([], 930),
 }
-# The default without units came after the budgets, with an allowance of its own.
+# The learner unit-free is newer than the budgets, and has a separate allowance.
 UNIT_FREE = ("learner/untuned/unit_free/", "set/unit_free.rs", "kernel/lanes.rs")
 ALLOWANCE = 1500
 REPORT = ["report", "table", "summary.rs", "view.rs", "facts.rs", "remarks.rs"]
@@ -94,7 +95,7 @@ def find(files, pattern):
 
 
 def blocks(code, opening):
-    """Every block whose first line matches, as a list of (line number, text)."""
+    """Returns every block whose first line matches. A block is a list of (line number, text)."""
     depth, open_blocks, closed = 0, [], []
     for number, text in code:
         if re.match(opening, text):
@@ -107,7 +108,8 @@ def blocks(code, opening):
     return closed
 
 
-# Files whose loops over oracle calls are not searches like those of the solver, and the reasons.
+# Files with loops over oracle calls that are not searches like those of the solver. Each file has a
+# reason.
 NO_SEARCH = {
     "learner/rivals/few_calls/pairwise.rs": "a round's few steps are the paper's algorithm",
     "hindsight/meter.rs": "each step proves a certificate, in wide numbers; the best one counts",
@@ -134,7 +136,7 @@ STATE_ERROR = r"(?:Error|Self)::State\((?!_)"
 def state_helpers(files):
     """Calls of helpers that only build an error about a saved state."""
     makers, places = STATE_ERROR, set()
-    # twice, as a helper may call another one
+    # two passes, because a helper may call another helper
     for file in 2 * files:
         text = "\n".join(line for _, line in file.code)
         function = rf"^(.*)\bfn (\w+)\([^{{]*-> (?:Error|Self) \{{\s*(?:{makers})"
@@ -170,7 +172,7 @@ def counts(files):
     learners = [file for file in files if file.room == "learner"]
     outside = [file for file in files if file.path.parts[0] != "kernel"]
     yield "impl Learner for", 1, find(files, r"\bimpl\b.*\bLearner for\b")
-    # one more than the budget, for unit-free
+    # The limit is one more than the budget, because of unit-free.
     yield "impl Point for", 7, find(files, r"\bimpl\b.*\bPoint for\b")
     yield "Error::State(", 8, find(files, STATE_ERROR)
     yield "    calls of helpers that make it", None, state_helpers(files)
@@ -228,8 +230,8 @@ def print_rooms(files, rooms, apart):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="exit 1 if a limit is exceeded")
-    parser.add_argument("--files", action="store_true", help="name what each count found")
+    parser.add_argument("--check", action="store_true", help="exit with code 1 if a limit is exceeded")
+    parser.add_argument("--files", action="store_true", help="print the places that each count found")
     options = parser.parse_args()
     files = sources("extremal")
     exceeded, apart = [], []

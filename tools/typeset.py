@@ -39,7 +39,7 @@ NORM = re.compile(r"ℓ(\d+(?:\.\d+)?|[pqs](?!\w)|∞)")
 
 
 WORDS = re.compile("C program|C compiler|plain C|Extremal / C|L-BFGS|JRSS B|SIAM J")  # no variables
-BREAK, SOFT_BREAK = "\0", "\1"  # where a long formula may go on in a new line
+BREAK, SOFT_BREAK = "\0", "\1"  # where a long formula may continue on a new line
 
 
 def tag(name, content, attributes=""):
@@ -51,8 +51,8 @@ def sign(text, attributes=""):
 
 
 class Formula:
-    """Reads one formula from the text. `end` is its end. `weight` counts the mathematical symbols other
-    than letters and numbers. `letters` counts the single letters."""
+    """Reads one formula from the text. `end` is the end of the formula. `weight` counts the
+    mathematical symbols other than letters and numbers. `letters` counts the single letters."""
 
     def __init__(self, text):
         self.text = text
@@ -66,8 +66,8 @@ class Formula:
         return self.text[at] if at < len(self.text) else ""
 
     def run(self, at, closing, words):
-        """Operands with operators between them, up to `closing`. Outside of brackets, the run ends where
-        the mathematics ends. Returns (None, at) if the brackets contain something else."""
+        """Operands with operators between them, up to `closing`. Outside of brackets, the operands end
+        where the mathematics ends. Returns (None, at) if the brackets contain something else."""
         text, out, end = self.text, [], at
         last, pending = "start", []
         while True:

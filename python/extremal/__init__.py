@@ -1,7 +1,7 @@
 """Projection-free online learning: one linear minimisation per round.
 
-In each round, a learner chooses a decision in a constraint set and receives the gradient of a loss. It
-updates its decision with one linear minimisation over the set:
+In each round, a learner chooses a decision in a constraint set and receives the gradient of a loss. The
+learner updates its decision with one linear minimisation over the set:
 
 >>> import extremal as ex
 >>> ball = ex.sets.l2(dim=3)

@@ -1,5 +1,5 @@
-"""Converts users' data to contiguous float64 arrays, which the compiled core borrows. Arrays that already
-have this form are not copied. All others are copied once."""
+"""Converts users' data to contiguous float64 arrays, which the compiled core borrows. Arrays that
+already have this form are not copied. All other arrays are copied once."""
 
 import numpy as np
 
@@ -14,13 +14,14 @@ def is_ready(values):
 
 
 def floats(array):
-    """A contiguous float64 array: `array` itself if it is one, else a copy."""
+    """Returns a contiguous float64 array: `array` itself if it has this form, otherwise a copy."""
     return array if is_ready(array) else np.require(array, np.float64, ["C", "A"])
 
 
 def _numbers(values, what):
-    """A contiguous float64 array: `values` itself if it is one, else a copy. Refuses complex numbers,
-    dates, texts and masked arrays, because numpy would convert them without a warning."""
+    """Returns a contiguous float64 array: `values` itself if it has this form, otherwise a copy.
+    Refuses complex numbers, dates, texts and masked arrays, because numpy would convert them without a
+    warning."""
     if is_ready(values):
         return values
     if isinstance(values, np.ma.MaskedArray):
@@ -44,7 +45,7 @@ def vector(values, what, length=None):
 
 
 def is_sparse(values):
-    """Whether this is a sparse matrix or array of scipy. Does not import scipy."""
+    """Whether the value is a scipy sparse matrix or array. This test does not import scipy."""
     return hasattr(values, "tocsr") and hasattr(values, "nnz")
 
 
@@ -54,11 +55,11 @@ def _indices(values):
     if array.size and array.dtype.kind not in "iu":
         raise ValueError(f"indices must be whole numbers, not {array.dtype}")
     if array.size and array.min() < 0:
-        raise ValueError(f"indices must not be negative; one is {array.min()}")
+        raise ValueError(f"indices must not be negative; the smallest index is {array.min()}")
     if array.dtype == np.int32:
         return array.view(np.uint32)
     if array.size and array.max() > 4294967294:
-        raise ValueError(f"indices must be below 2^32 - 1; one is {array.max()}")
+        raise ValueError(f"indices must be below 2^32 - 1; the largest index is {array.max()}")
     return array.astype(np.uint32)
 
 
@@ -66,7 +67,7 @@ def csr(matrix):
     """Returns indptr, indices and data of a sparse matrix, after adding up duplicate entries."""
     matrix = matrix.tocsr()
     ends, indices, data = matrix.indptr, matrix.indices, matrix.data
-    # scipy does not check these, and would read outside its memory
+    # scipy does not check these arrays, and could read outside their memory
     if len(ends) < 1 or ends[0] != 0 or (ends[1:] < ends[:-1]).any() \
             or ends[-1] > min(len(indices), len(data)):
         raise ValueError("not a valid CSR matrix: indptr must increase from 0 to the number of entries")
@@ -100,7 +101,8 @@ def rows(values):
 
 
 def given(*values):
-    """Yields all arrays in the arguments. The arrays that the core borrows may be views of them."""
+    """Yields all arrays in the arguments. The arrays that the core borrows may be views of these
+    arrays."""
     for value in values:
         if is_sparse(value):
             yield from (getattr(value, name, None) for name in ("indptr", "indices", "data"))
@@ -111,7 +113,8 @@ def given(*values):
 
 
 def gradient(values, dim):
-    """Converts a gradient to a form that the core can borrow. The core calls this for all other types."""
+    """Converts a gradient to a form that the core can borrow. The core calls this function for
+    gradients that it can't borrow directly."""
     if is_sparse(values):
         if len(values.shape) == 2 and values.shape[0] != 1:
             raise ValueError(f"a gradient must be one row; this matrix has {values.shape[0]} rows")

@@ -27,7 +27,7 @@ class Comparison(dict):
         One row per checkpoint, which is a round after which the state of a run is recorded. Runs of the
         longest horizon have several checkpoints. Shorter runs have one, after their last round.
     checks : list of dicts
-        One row per assumption of a theorem. It says whether the assumption holds.
+        One row per assumption of a theorem. The row says whether the assumption holds.
     timing : list of dicts
         Running times in seconds, if the experiment sets ``timing``.
     """
@@ -41,16 +41,17 @@ class Comparison(dict):
         return frame.astype({name: float for name in frame if frame[name].isna().all()})
 
     def plot(self, problem=None, ax=None, **style):
-        """Plots the regret of each learner against the round, for the longest horizon and as a mean over the
-        seeds. There is one curve for each factor on the step size. The axis of rounds is logarithmic.
-        The axis of regret is logarithmic too if all regrets are positive. Needs the package matplotlib.
+        """Plots the regret of each learner against the round. The regret is the mean over the seeds for
+        the longest horizon. There is one curve for each factor on the step size. The axis of rounds is
+        logarithmic. The axis of regret is logarithmic too if all regrets are positive. Needs the
+        package matplotlib.
 
         Parameters
         ----------
         problem : str, optional
-            The name of the problem; the first one by default.
+            The name of the problem; the first problem by default.
         ax : matplotlib axes, optional
-            The axes; matplotlib's current ones by default.
+            The axes to draw on; matplotlib's current axes by default.
         **style
             Arguments for ``ax.plot``.
 
@@ -93,8 +94,8 @@ _COUNTS = ("rounds", "horizons", "seeds", "from", "to")
 
 
 def _plain(value, place):
-    """Converts a dict's value to one that JSON can represent. Objects become their specs, and numbers of
-    numpy become Python's. `place` is the value's key, for error messages."""
+    """Converts a dict's value to one that JSON can represent. Objects become their specs, and numpy
+    numbers become Python numbers. `place` is the value's key, for error messages."""
     if isinstance(value, dict):
         parts = ((str(key), part) for key, part in value.items() if part is not None)
         return {key: _plain(part, f"{place}.{key}".lstrip(".")) for key, part in parts}
@@ -115,12 +116,13 @@ def _plain(value, place):
         raise ValueError(f"{place}: expected a finite number, found {value}")
     if isinstance(value, (str, bool, int, float)):
         return value
-    called = "; call this function and give its result" if callable(value) else ""
+    called = "; call this function and pass its result" if callable(value) else ""
     raise TypeError(f"{place}: an experiment can't contain {value!r}{called}")
 
 
 def _written(experiment):
-    """The experiment in a dict as JSON. A learner may be a spec or an object instead of a dict."""
+    """Converts an experiment in a dict to JSON. A learner may be a spec or an object instead of a
+    dict."""
     experiment = _plain(experiment, "")
     for key, example in (("problem", '{"ball": {"set": …, "loss": …, "stream": …}}'),
                          ("learner", '{"mine": "ofw-ls"}')):
@@ -146,15 +148,16 @@ def compare(experiment, out=None, *, update=False, threads=None, progress=False,
         The output directory; by default ``extremal-NAME`` for a file NAME.toml, otherwise
         ``extremal-experiment``.
     update : bool
-        Whether `out` may hold a different experiment, whose files are then replaced. Finished runs that
-        both experiments share are reused.
+        Whether `out` may hold a different experiment. The files of that experiment are replaced.
+        Finished runs that belong to both experiments are reused.
     threads : int, optional
-        The number of threads; one per core by default. The results do not depend on it.
+        The number of threads; one per core by default. The results do not depend on the number of
+        threads.
     progress : bool or callable
         True for a progress bar (tqdm, if installed), or a function that is called with the number of
         rounds of all finished runs.
     quiet : bool
-        Whether to omit printing the table.
+        If true, the table is not printed.
 
     Returns
     -------

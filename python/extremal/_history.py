@@ -15,7 +15,7 @@ class History(dict):
     Items
     -----
     round : int
-        The number of the round, from 1.
+        The number of the round, counted from 1.
     loss : float
         The loss, including the ridge term.
     prediction : float
@@ -55,10 +55,10 @@ class History(dict):
         ----------
         best : array, optional
             The losses of a fixed decision, one per round. If given, the plot shows the regret against
-            this decision. The axis of rounds is then logarithmic. The axis of regret is logarithmic too
-            if the regret is always positive.
+            this decision. In this plot, the axis of rounds is logarithmic. The axis of regret is
+            logarithmic too if the regret is always positive.
         ax : matplotlib axes, optional
-            The axes; matplotlib's current ones by default.
+            The axes to draw on; matplotlib's current axes by default.
         **style
             Arguments for ``ax.plot``.
 

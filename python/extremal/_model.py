@@ -10,13 +10,13 @@ from ._arrays import is_sparse, matrix
 
 
 class Model:
-    """A model that `extremal learn -f` wrote. It makes predictions.
+    """A model that `extremal learn -f` wrote. The model makes predictions.
 
     Attributes
     ----------
     weights_ : array
         One row of coefficients, or one row per class. If the model has an intercept, the first column
-        holds it.
+        holds the intercept.
     classes_ : list
         The classes; empty if the model has a single row.
     rounds : int
@@ -58,7 +58,8 @@ class Model:
     def predict(self, rows):
         """Returns the prediction for each row: its score, or the class with the largest score.
 
-        Scores of a model that learnt without units are clipped to the range of the labels that it has seen.
+        The scores of a "unit-free" model are clipped to the range of the labels that the model has
+        seen.
 
         Parameters
         ----------

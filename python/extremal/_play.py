@@ -13,9 +13,10 @@ from ._history import COLUMNS, History
 from .losses import from_spec as as_loss
 
 
-# A run over at most this many numbers takes about a millisecond (more if the learner's rounds cost
-# more than reading their rows). Each row counts as a few extra numbers. Such a run keeps Python's
-# lock, so that no other thread can write to its arrays, unless it calls a Python function.
+# A run over at most this many numbers takes about a millisecond (more if the learner's rounds cost more
+# than reading their rows). Each row counts as a few extra numbers. Such a run keeps Python's lock, so
+# that no other thread can write to the run's arrays. A run that calls a Python function releases the
+# lock.
 _SHORT = 1 << 18
 _ROW = 32
 
@@ -56,7 +57,7 @@ class _ReadOnly:
     """
 
     _lock = threading.Lock()
-    _readers = {}  # by id: the number of runs that read it
+    _readers = {}  # by id: the number of runs that read the array
     _locked = {}  # by id: arrays to unlock; a view can be unlocked only after its base
 
     def __init__(self, *arrays):
@@ -103,7 +104,8 @@ class _ReadOnly:
 
 
 def _bar(progress, rounds):
-    """A pair of functions (show, close): the caller's, a tqdm bar if installed, or no output."""
+    """Returns the functions (show, close) of a progress display: the caller's function, a tqdm bar if
+    tqdm is installed, or no output."""
     if not progress:
         return lambda done: None, lambda: None
     if callable(progress):
@@ -127,12 +129,12 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
     Parameters
     ----------
     learner : Learner
-        The learner. It continues from its current state.
+        The learner, which continues from its current state.
     rows : matrix, sparse matrix, Stream, or a loss of your own
         A matrix has one row per round. A float64 matrix stored by rows and the data of a CSR matrix are
-        borrowed, and other types are copied once. A stream needs ``rounds``. A loss of your own is an
-        object with ``gradient(x)`` and ``value(x)``, or an iterable of such objects, one per round. It
-        makes every round call Python.
+        not copied. Other types are copied once. A stream needs ``rounds``. A loss of your own is an
+        object with ``gradient(x)`` and ``value(x)``, or an iterable of such objects, one per round.
+        With such a loss, every round calls Python.
     y : vector, optional
         The labels.
     loss : Loss or spec
@@ -142,7 +144,7 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
     sample_weight : vector, optional
         A factor on the loss of each row.
     rounds : int, optional
-        The number of rounds, for streams and for losses of your own only.
+        The number of rounds. Only streams and losses of your own accept this argument.
     record : bool
         Whether to record every round.
     progress : bool or callable
@@ -156,16 +158,16 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
     Raises
     ------
     Error
-        If a round can't be played. The learner keeps the rounds before it.
+        If a round can't be played. The learner keeps the rounds before the failed round.
 
-    With ``record``, every exception that ends a run has an attribute ``history`` with the rounds played
-    before it. This includes `KeyboardInterrupt`.
+    With ``record``, every exception that ends a run has an attribute ``history``. This attribute holds
+    the rounds played before the exception. `KeyboardInterrupt` has it too.
     """
     if not isinstance(learner, _core.Learner):
         raise TypeError(f"learner must be a Learner, not {learner!r}")
     if isinstance(rows, _core.Stream):
         if rounds is None:
-            raise ValueError("a stream has no end: give rounds")
+            raise ValueError("a stream has no end: pass the number of rounds")
         _refuse("a stream has its own", y=y, sample_weight=sample_weight)
         if rows.dim != learner.dim:
             raise ValueError(f"the stream has dimension {rows.dim}, the learner has dimension {learner.dim}")
@@ -176,7 +178,7 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
                 loss=None if loss == "linear" else loss)
         return _play_own(learner, rows, rounds, record, progress)
     if rounds is not None:
-        raise ValueError("a matrix has one round per row: leave rounds out, which is for streams and losses of your own")
+        raise ValueError("a matrix has one round per row: leave rounds out. Only streams and losses of your own accept rounds")
     loss = as_loss(loss)
     matrix, (count, width) = _arrays.rows(rows)
     if width != learner.dim:
@@ -195,9 +197,10 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
 
 
 def fit(learners, rows, y, classes, *, loss, l2, weights=None, order=None, intercept=False, undo=False):
-    """Lets each learner play all rows in the given order, and returns the sum of their total losses. A
-    learner with a class separates it from all others; with None, it gets the labels themselves.
-    `intercept` puts a 1 in front of each row. With `undo`, an exception restores all learners."""
+    """Lets each learner play all rows in the given order, and returns the sum of the learners' total
+    losses. A learner with a class learns to separate this class from all others. A learner with None as
+    its class gets the labels themselves. `intercept` puts a 1 in front of each row. With `undo`, an
+    exception restores all learners."""
     matrix, (count, _) = _arrays.rows(rows)
     release = _is_long(matrix, learners, count, l2)
     arguments = (learners, as_loss(loss), l2, matrix, y, classes, weights, order, intercept, undo, release)
@@ -222,11 +225,11 @@ def _refuse(why, **given):
 
 def _labels(y, count, loss):
     if y is not None and not loss.needs_label:
-        raise ValueError(f"the loss {loss.spec} does not use labels: leave y out, or give another loss")
+        raise ValueError(f"the loss {loss.spec} does not use labels: leave y out, or choose a different loss")
     if y is not None:
         return _arrays.vector(y, "labels", count)
     if loss.needs_label:
-        raise ValueError(f"the loss {loss.spec} needs labels: give y")
+        raise ValueError(f"the loss {loss.spec} needs labels: pass y")
     return None
 
 
@@ -241,8 +244,8 @@ def _is_long(matrix, learners, count, l2):
 
 
 def _is_own(rows):
-    """Whether these are a user's own losses and not rows of numbers. A data frame may have a column
-    called `gradient`, so that an object with a shape counts as rows."""
+    """Whether `rows` holds a user's own losses instead of rows of numbers. An object with a shape
+    counts as rows, because a data frame may have a column called `gradient`."""
     if hasattr(rows, "shape"):
         return False
     if isinstance(rows, (list, tuple)):
@@ -267,7 +270,7 @@ def _run(learner, count, record, progress, step):
             show(played)
     except BaseException as error:
         if record:
-            played += getattr(error, "_played", 0)  # by the call that raised it
+            played += getattr(error, "_played", 0)  # the rounds of the call that raised the exception
             error.history = History.from_records(records[:played], first)
         raise
     finally:
@@ -281,7 +284,7 @@ def _play_own(learner, losses, rounds, record, progress):
 
     if hasattr(losses, "gradient"):
         if rounds is None:
-            raise ValueError("a single loss of your own is played in every round: give rounds")
+            raise ValueError("a single loss of your own is played in every round: pass the number of rounds")
         losses = repeat(losses, _count(rounds))
     elif rounds is not None:
         losses = islice(losses, _count(rounds))
@@ -315,10 +318,10 @@ def _play_own(learner, losses, rounds, record, progress):
 
 
 def best_in_hindsight(set, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, gap=1e-6):
-    """Finds the fixed decision with the smallest total loss, with a proven bound on its error.
+    """Finds the fixed decision with the smallest total loss, and a proven bound on the error.
 
-    The search warns if it stops with a larger gap than requested. This happens if it reaches its limit
-    of steps, or if rounding errors prevent further progress.
+    If the search stops with a larger gap than requested, it gives a warning. This happens if the search
+    reaches its limit of steps, or if rounding errors prevent further progress.
 
     Parameters
     ----------
@@ -345,10 +348,10 @@ def best_in_hindsight(set, rows, y=None, *, loss="linear", l2=0.0, sample_weight
 
 
 def search(set, rows, y, *, loss, l2, sample_weight, gap=1e-6, intercept=False, learner=None):
-    """`best_in_hindsight`, optionally with an intercept: a 1 in front of each row. With a learner whose
-    set follows the data, the decision is in its present set."""
+    """Like `best_in_hindsight`, but optionally with an intercept, which is a 1 in front of each row. If
+    a learner's set follows the data, the decision is in the learner's present set."""
     if isinstance(rows, _core.Stream):
-        raise TypeError("a stream keeps no rows: give the rows that stream.take(rounds) returns")
+        raise TypeError("a stream keeps no rows: pass the rows that stream.take(rounds) returns")
     loss = as_loss(loss)
     matrix, (count, width) = _arrays.rows(rows)
     if isinstance(set, str):
@@ -361,7 +364,7 @@ def search(set, rows, y, *, loss, l2, sample_weight, gap=1e-6, intercept=False, 
     y = _labels(y, count, loss)
     weights = None if sample_weight is None else _arrays.vector(sample_weight, "weights", count)
     point, value, floor = _core.best(set, loss, l2, matrix, y, weights, gap, intercept, learner)
-    # rounding errors of a total of 0 do not count
+    # a total of 0 may have rounding errors
     if value - floor > gap * abs(value) + 1e-9 * (1 + count):
         warnings.warn(f"the search stopped at a gap of {value - floor:.3g}; the requested gap was "
                       f"{gap * abs(value):.3g}", RuntimeWarning, stacklevel=3)

@@ -10,12 +10,12 @@ from . import _core
 
 
 def cite(learner):
-    """Returns the papers that a learner comes from, as BibTeX.
+    """Returns BibTeX records of the papers that a learner comes from.
 
     Parameters
     ----------
     learner : str or Learner
-        A learner, or its name. `extremal list learners` shows the names.
+        A learner, or the name of a learner. `extremal list learners` shows the names.
 
     Returns
     -------
@@ -86,8 +86,8 @@ def _sentence(text):
 
 
 def _documentation(entry, guarantee, documented):
-    """The docstring of an entry. `documented` maps each parameter to its type and text. None means that the
-    registry has both."""
+    """The docstring of an entry. `documented` maps each parameter to its type and text. None stands for
+    the type and the text in the registry."""
     about = {}
     for p in entry["parameters"]:
         optional = "" if p["required"] else ", optional"
@@ -109,9 +109,10 @@ def _documentation(entry, guarantee, documented):
 
 
 def make(kind, module, build, *, before=(), after=(), about=None, guarantee="Constants", instead=None):
-    """Makes a function for each entry of a kind. The function calls `build(spec, *before, **after)`. `about`
-    has the types and texts of parameters that the registry lacks, or that it describes for the command
-    line. `instead(name, given)` may return an object that no spec can describe, or None."""
+    """Makes a function for each entry of a kind. The function calls `build(spec, *before, **after)`.
+    `about` has the types and texts of some parameters. The registry lacks these parameters, or
+    describes them for the command line. `instead(name, given)` may return an object that no spec can
+    describe, or None."""
     made = {}
     for entry in _core.entries(kind):
         made[python_name(entry["name"])] = _function(entry, module, build, before, after, about or {},

@@ -21,7 +21,7 @@ class Data(NamedTuple):
     rows : array of shape (examples, features)
         The features, not scaled.
     y : array of shape (examples,), or None
-        The labels; None if the data set has none.
+        The labels; None if the data set has no labels.
     """
 
     rows: np.ndarray

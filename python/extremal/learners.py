@@ -28,7 +28,8 @@ def from_spec(spec, set, storage="dense"):
     Parameters
     ----------
     spec : str
-        The spec, for example ``"ofw-ls:horizon=1000,gradient-bound=1"``. `extremal list learners` shows all.
+        The spec, for example ``"ofw-ls:horizon=1000,gradient-bound=1"``. `extremal list learners` shows
+        all learners.
     set : Set or spec
         The constraint set. A spec must include the dimension, for example ``"l2:dim=3"``.
     storage : "dense", "lazy" or "sparse", default "dense"
@@ -40,8 +41,8 @@ def from_spec(spec, set, storage="dense"):
 def default(set, loss, l2=0.0, storage="dense"):
     """Makes the default learner for a set and a loss.
 
-    If there is a learner for the set and the loss that needs neither a horizon nor a bound on the
-    gradients, the default is such a learner.
+    The default needs neither a horizon nor a bound on the gradients, if the set and the loss allow such
+    a learner.
 
     Parameters
     ----------

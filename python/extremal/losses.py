@@ -14,8 +14,8 @@ def from_spec(spec):
     Parameters
     ----------
     spec : str or Loss
-        The spec, for example ``"huber:delta=1"``. `extremal list losses` shows all. A Loss is returned
-        unchanged.
+        The spec, for example ``"huber:delta=1"``. `extremal list losses` shows all losses. A Loss is
+        returned unchanged.
     """
     if isinstance(spec, Loss):
         return spec

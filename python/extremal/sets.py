@@ -15,7 +15,7 @@ def from_spec(spec, dim=None):
     Parameters
     ----------
     spec : str
-        The spec, for example ``"lp:p=1.5,dim=10"``. `extremal list sets` shows all.
+        The spec, for example ``"lp:p=1.5,dim=10"``. `extremal list sets` shows all sets.
     dim : int, optional
         The dimension, if the spec does not include it.
     """
@@ -29,11 +29,11 @@ def custom(oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_
     Parameters
     ----------
     oracle : callable
-        A function of a direction, a float64 array. It returns a point v of the set that minimises
-        ``direction @ v``, as an array of the same length. An approximate oracle returns
-        ``(v, floor)``. No point of the set has a smaller inner product with the direction than
-        ``floor``, and certificates use this bound. If the oracle raises an exception, the learner's
-        call raises it too and changes nothing.
+        A function of a direction, which is a float64 array. The function returns a point v of the set
+        that minimises ``direction @ v``, as an array of the same length. An approximate oracle returns
+        ``(v, floor)``, where ``floor`` is a lower bound on ``direction @ u`` for all points u of the
+        set. Certificates use this bound. If the oracle raises an exception, the learner's method raises
+        it too, and the learner does not change.
     dim : int
         The dimension.
     diameter : float
@@ -67,7 +67,8 @@ def custom(oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_
 
 
 def _composed(name, given):
-    """Makes a composite set if one of its parts calls a Python function and has no spec; else None."""
+    """Makes a composite set if one of the combined sets calls a Python function and has no spec.
+    Otherwise returns None."""
     parts = given["set"] if given.get("sets") is None else given["sets"]
     parts = parts if isinstance(parts, (list, tuple)) else [parts]
     if not any(isinstance(part, Set) and part.spec is None for part in parts):

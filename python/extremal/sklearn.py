@@ -31,53 +31,53 @@ _PARAMETERS = """
     ----------
     set : str, Set, or callable, optional
         The constraint set of the coefficients: a spec, a set, or a function of the dimension that
-        returns one. With ``fit_intercept``, the intercept is one more coordinate, the first. The
-        default is "unit-free" with the learner of the same name. Otherwise (for another ``learner``,
-        with ``l2``, or for a loss that can be negative) the default is "l2:radius=1024", a ball so
-        large that its boundary rarely matters, unless targets are hundreds of times larger than the
-        norms of rows. In the ball, scale features of very different sizes first, for example with
+        returns a set. With ``fit_intercept``, the intercept is an additional first coordinate. The
+        default is "unit-free" with the learner "unit-free". With a different ``learner``, with ``l2``,
+        or with a loss that can be negative, the default is the ball "l2:radius=1024". The boundary of
+        this ball rarely matters, unless targets are hundreds of times larger than the norms of rows.
+        Before learning in the ball, scale features of very different sizes, for example with
         scikit-learn's StandardScaler.
     loss : str or Loss, default "{loss}"
         {losses}
     learner : str, optional
-        The spec of a learner. The default needs no tuning. Without ``set`` it is "unit-free", which is
-        for raw data: multiplying a feature or the targets by a constant, or adding a constant to a
-        feature, changes predictions little or not at all, and a corrupt row does little harm. It takes
-        O(non-zeros) per row. It needs ``l2=0`` and a loss of a prediction and a label that is never
-        negative. In other cases the default depends on the set and the loss: "coin-ftrl" on ℓ2 balls,
-        unless ``storage`` is "dense". It is for scaled features, and takes O(non-zeros) per row, or
-        O(features) with ``l2``.
+        The spec of a learner. The default needs no tuning. Without ``set``, the default is "unit-free",
+        a learner for raw data. Its predictions change little or not at all if a feature or the targets
+        are multiplied by a constant, or if a constant is added to a feature. A corrupt row does little
+        harm. The learner "unit-free" takes O(non-zeros) per row. It needs ``l2=0`` and a loss of a
+        prediction and a label that is never negative. In other cases, the default learner depends on
+        the set and the loss. On ℓ2 balls, it is "coin-ftrl", unless ``storage`` is "dense". The learner
+        "coin-ftrl" is for scaled features. It takes O(non-zeros) per row, or O(features) with ``l2``.
     l2 : float, default 0
         λ of the ridge term (λ/2)‖x‖², which is added to the loss of every row. Here x includes the
         intercept.
     fit_intercept : bool, default True
-        Whether the model has an intercept. In both cases, float64 matrices stored by rows and the data
-        of CSR matrices are not copied.
+        Whether the model has an intercept. With or without an intercept, float64 matrices stored by
+        rows and the data of CSR matrices are not copied.
     passes : int, default 5
-        The number of passes that `fit` makes over the rows. `partial_fit` makes one.
+        The number of passes that `fit` makes over the rows. `partial_fit` makes one pass.
     shuffle : bool, default True
-        Whether `fit` shuffles the rows before each pass. `partial_fit` never does.
+        Whether `fit` shuffles the rows before each pass. `partial_fit` never shuffles the rows.
     regret : bool, default False
-        Whether `fit` computes ``regret_``. It then also solves the problem offline, which can take
-        hundreds of times as long as the fit itself.
+        Whether `fit` computes ``regret_``. To compute it, `fit` also solves the problem offline, which
+        can take hundreds of times as long as learning.
     random_state : int, RandomState instance, optional
         Determines the order of the rows in `fit`.
     storage : "auto", "dense", "lazy" or "sparse", default "auto"
         How the learner stores its decisions. If the first rows are sparse, "auto" chooses "lazy" for
-        "unit-free" and on ℓ2 balls, and "sparse" on ℓ1 balls and simplices. If they are dense, it
-        chooses "lazy" for "unit-free", and on ℓ2 balls provided that ``learner`` is not given.
-        Otherwise it chooses "dense".
+        "unit-free" and on ℓ2 balls, and "sparse" on ℓ1 balls and simplices. If the first rows are
+        dense, "auto" chooses "lazy" for "unit-free", and also on ℓ2 balls if ``learner`` is not given.
+        In all other cases, "auto" chooses "dense".
 """
 
 _ATTRIBUTES = """
     regret_ : (float, float) or None
-        A lower and an upper bound of the regret of `fit`: its total loss over all passes minus that of
-        the best fixed decision{summed}. For "unit-free" this is the best decision of the set after
-        the last row, Σ(M_i·x_i)² ≤ r², where M_i is the largest size of feature i.
-        None without ``regret=True``, and after `partial_fit`, which keeps no rows.
+        A lower and an upper bound on the regret of `fit`. The regret is the total loss over all passes
+        minus the total loss of the best fixed decision{summed}. For "unit-free", the best decision is
+        taken from the set after the last row, Σ(M_i·x_i)² ≤ r², where M_i is the largest absolute value
+        of feature i. None without ``regret=True``, and after `partial_fit`, which keeps no rows.
     certificate_ : {certificate}
-        The learner's own bound of its regret, computed while it learns: ``level``, ``regret`` (an
-        upper bound), ``vacuous`` (whether the bound is too large to be informative) and
+        The bound on the regret that the learner computes while it learns. The keys are ``level``,
+        ``regret`` (an upper bound), ``vacuous`` (whether the bound is too large to be informative) and
         ``strong_convexity``. None if the learner computes no bound.
     n_features_in_ : int
         The number of features.
@@ -101,7 +101,7 @@ def _is_unit_free(spec):
 
 
 class _Online(BaseEstimator):
-    """The common part of both estimators: one learner per vector of coefficients."""
+    """The part that the two estimators share. Each vector of coefficients has its own learner."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -131,8 +131,8 @@ class _Online(BaseEstimator):
         return (X, *y) if y else X
 
     def _is_valid(self, X, *y, reset):
-        """Whether scikit-learn's checks would neither convert nor refuse the arguments, except for NaN.
-        Those checks take longer than learning from a small batch."""
+        """Whether the arguments would pass scikit-learn's checks unchanged, apart from NaN. Those
+        checks take longer than learning from a small batch."""
         return (is_ready(X) and X.ndim == 2 and len(X) > 0
                 and (X.shape[1] > 0 if reset else
                      X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"))
@@ -181,8 +181,8 @@ class _Online(BaseEstimator):
         else:
             storages = ["dense"] if asked and not _is_unit_free(asked) else ["lazy", "dense"]
         for storage in storages:
-            # With a ridge term the default would be sc-ofw, which was measured to be far less accurate
-            # on balls as large as the default one.
+            # With a ridge term, the default learner would be sc-ofw. On balls as large as the default
+            # ball, sc-ofw was measured to be far less accurate.
             l2 = 0.0 if storage == "lazy" and space.name != "unit-free" else self.l2
             spec = asked or self._with_intercept(Learner.default_spec(space, as_loss(self.loss), l2, storage))
             try:
@@ -195,7 +195,8 @@ class _Online(BaseEstimator):
         return _core.with_intercept(spec, bool(self.fit_intercept))
 
     def _default_set(self, asked, dim):
-        """The set of the learner unit-free, if this learner is asked for or can be the default."""
+        """Returns the set of the learner unit-free if this learner is requested or can be the default,
+        otherwise the default ball."""
         free = Set("unit-free", dim)
         storage = "lazy" if self.storage == "auto" else self.storage
         spec = asked or Learner.default_spec(free, as_loss(self.loss), self.l2, storage)
@@ -235,7 +236,7 @@ class _Online(BaseEstimator):
         is_ball = self.set == _BALL or self.set is None and space.name == "l2"
         if is_ball and np.linalg.norm(self._coefficients(), axis=1).max() > 0.9 * space.norm_bound:
             warnings.warn(f"the coefficients have reached the boundary of the default set, {_BALL}: scale "
-                          "the targets and the features, or give a larger set", ConvergenceWarning,
+                          "the targets and the features, or choose a larger set", ConvergenceWarning,
                           stacklevel=3)
 
     def _regret(self, X, y, weights, total):
@@ -347,7 +348,7 @@ class OnlineRegressor(RegressorMixin, _Online):
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
-        """Learns from the rows in one pass, in their order. One call per row would give exactly the same
+        """Learns from the rows in one pass, in the given order. One call per row would give exactly the same
         result. An exception leaves the estimator unchanged. Returns the estimator.
 
         Parameters
@@ -367,8 +368,8 @@ class OnlineRegressor(RegressorMixin, _Online):
         return self
 
     def predict(self, X):
-        """Returns ⟨row, coef_⟩ + intercept_ for each row. The learner "unit-free" clips it to the range of
-        the targets seen, unless it is "unit-free:no-clip=true"."""
+        """Returns ⟨row, coef_⟩ + intercept_ for each row. The learner "unit-free" clips predictions to
+        the range of the targets seen. The spec "unit-free:no-clip=true" turns clipping off."""
         scores, limits = self._scores(X)[:, 0], self._learners[0].range
         return scores if limits is None else scores.clip(*limits)
 
@@ -384,7 +385,7 @@ class OnlineRegressor(RegressorMixin, _Online):
 
     @property
     def certificate_(self):
-        """The upper bounds on their regret that the learners themselves compute."""
+        """Upper bounds on the regret, which the learners compute."""
         return self._certificates()[0]
 
 
@@ -398,7 +399,8 @@ class OnlineClassifier(ClassifierMixin, _Online):
     __doc__ = f"""Linear classification by an online learner over a constraint set.
 
     Every row is one round: the learner chooses coefficients in the set, then receives the loss. With
-    more than two classes, there is one learner per class, which separates it from all others.
+    more than two classes, there is one learner per class, which separates the class from all other
+    classes.
     {_PARAMETERS.format(loss="logistic", losses='''The loss function of a prediction and a label ±1: "logistic", "hinge", "squared-hinge", ….''')}
     Attributes
     ----------
@@ -450,7 +452,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
             raise ValueError(f"The number of classes has to be greater than one; got {len(classes)}"
                              " class")
         self.classes_ = classes
-        # whether the classes are numbers that float64 can tell apart
+        # whether the classes are numbers that float64 can distinguish
         self._numeric = classes.dtype.kind in "biuf" and all(abs(c) < 2**53 for c in classes.tolist())
         self._codes = [float(c) for c in (classes.tolist() if self._numeric else range(len(classes)))]
         self._chosen = self._codes[1:] if len(classes) == 2 else self._codes
@@ -488,7 +490,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Learns from the rows in one pass, in their order. One call per row would give exactly the same
+        """Learns from the rows in one pass, in the given order. One call per row would give exactly the same
         result. An exception leaves the estimator unchanged. Returns the estimator.
 
         Parameters
@@ -496,7 +498,8 @@ class OnlineClassifier(ClassifierMixin, _Online):
         X : array or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         classes : array of shape (n_classes,), optional
-            All classes. Required in the first call. Later calls must give the same classes, or none.
+            All classes. The first call needs this argument. Later calls must pass the same classes, or
+            leave the argument out.
         sample_weight : array of shape (n_samples,), optional
             A factor on the loss of each row.
         """
@@ -520,8 +523,8 @@ class OnlineClassifier(ClassifierMixin, _Online):
         return list(classes) == known or np.unique(classes).tolist() == known
 
     def decision_function(self, X):
-        """Returns ⟨row, coef_⟩ + intercept_ for each row: one number for two classes, otherwise one per
-        class."""
+        """Returns ⟨row, coef_⟩ + intercept_ for each row: one number for two classes, otherwise one
+        number per class."""
         scores = self._scores(X)
         return scores if scores.shape[1] > 1 else scores[:, 0]
 
@@ -534,13 +537,13 @@ class OnlineClassifier(ClassifierMixin, _Online):
     @available_if(_gives_probabilities)
     def predict_proba(self, X):
         """Returns the probabilities of the classes, one column per class. A probability is
-        1/(1 + exp(−score)). With more than two classes, it is divided by the sum over the classes. Only
-        for the logistic loss."""
+        1/(1 + exp(−score)). With more than two classes, each probability is divided by the sum over the
+        classes. This method exists only for the logistic loss."""
         probabilities = expit(self._scores(X))
         if probabilities.shape[1] == 1:
             return np.hstack([1 - probabilities, probabilities])
         total = probabilities.sum(axis=1, keepdims=True)
-        # all probabilities have underflowed: use equal ones
+        # all probabilities have underflowed: use equal probabilities
         probabilities[total[:, 0] == 0] = 1.0
         return probabilities / probabilities.sum(axis=1, keepdims=True)
 
@@ -562,6 +565,6 @@ class OnlineClassifier(ClassifierMixin, _Online):
 
     @property
     def certificate_(self):
-        """The upper bounds on their regret that the learners themselves compute."""
+        """Upper bounds on the regret, which the learners compute."""
         certificates = self._certificates()
         return certificates if len(certificates) > 1 else certificates[0]

@@ -16,7 +16,7 @@ def from_spec(spec, dim, seed=0):
     Parameters
     ----------
     spec : str
-        The spec, for example ``"drift:noise=0.1"``. `extremal list streams` shows all.
+        The spec, for example ``"drift:noise=0.1"``. `extremal list streams` shows all streams.
     dim : int
         The dimension.
     seed : int, default 0

@@ -69,7 +69,7 @@ def test_compare_again_plays_nothing(tmp_path):
     assert again["summary"] == one["summary"] and again["trace"] == one["trace"]
     assert seen.get("second", 0) == 0
     other = dict(EXPERIMENT, title="Another", seeds=3)
-    with pytest.raises(ex.Error, match="another experiment"):
+    with pytest.raises(ex.Error, match="a different experiment"):
         ex.compare(other, tmp_path / "out", quiet=True)
 
 
@@ -165,8 +165,8 @@ def test_compare_tells_its_errors(tmp_path):
         ({"learner": {"a": "nonsense"}}, "^learner.a.spec: no learner `nonsense`"),
         ({"seedz": 3}, "^seedz: unknown field"),
         ({"problem": {"ball": {"loss": "linear", "stream": "drift"}}}, "^problem.ball: missing field `set`"),
-        ({"learner": {}}, "^there is no learner; "),
-        ({"problem": None}, "^there is no problem; "),
+        ({"learner": {}}, "^the experiment defines no learner; "),
+        ({"problem": None}, "^the experiment defines no problem; "),
         ({"problem": None, "problems": {}}, "^problems: unknown field `problems`"),
         ({"rounds": float("nan")}, "^rounds: expected a finite number, found nan"),
         ({"problem": {"set": "l2:dim=3", "loss": "linear"}}, "^problem must be a dict with one item per problem"),

@@ -249,7 +249,7 @@ pub fn feasible_points(rng: &mut ChaCha8Rng, set: &dyn Set, random: usize) -> Ve
     points
 }
 
-/// Random mixtures, each of three of the points.
+/// Random mixtures. Each mixes three of the given points.
 pub fn mixtures(rng: &mut ChaCha8Rng, points: &[Vec<f64>], count: usize) -> Vec<Vec<f64>> {
     let mix = |_| {
         let chosen: [usize; 3] = std::array::from_fn(|_| rng.random_range(0..points.len()));

@@ -45,7 +45,7 @@ impl LearnerCheck {
     }
 }
 
-const FIRST: &str = "the learner is built, and plays";
+const FIRST: &str = "the learner can be built, and plays";
 
 fn laws<'a>() -> Vec<Law<Sample<'a>>> {
     vec![
@@ -61,7 +61,7 @@ fn laws<'a>() -> Vec<Law<Sample<'a>>> {
             resume,
         ),
         (
-            "planning and discarding a round changes nothing, and planning and committing it equals observing",
+            "planning and discarding a round changes nothing, and planning and committing a round equals observing it",
             plans,
         ),
         (
@@ -90,7 +90,7 @@ struct Sample<'a> {
     set: &'a SharedSet,
     build: &'a Build<'a>,
     script: Vec<Given>,
-    /// The rounds with which the rounds of other runs are compared.
+    /// The rounds of the first run, with which other runs are compared.
     played: Vec<Played>,
     last: Vec<u8>,
 }
@@ -112,7 +112,7 @@ impl<'a> Sample<'a> {
         let mut learner = build(set)?;
         ensure!(
             learner.dim() == set.dim() && learner.rounds() == 0,
-            "dimension {} after {} rounds; the set has {}",
+            "a new learner has dimension {} and {} rounds; the set has dimension {}",
             learner.dim(),
             learner.rounds(),
             set.dim()
@@ -133,7 +133,8 @@ impl<'a> Sample<'a> {
         Ok((self.build)(self.set)?)
     }
 
-    /// Breaks the law unless these rounds, which start at `start`, equal those of the first run.
+    /// Reports a broken law unless these rounds, which start at `start`, equal the rounds of the first
+    /// run.
     fn compare(&self, start: usize, rounds: &[Played], about: &str) -> Verdict {
         for (k, round) in rounds.iter().enumerate() {
             let (expected, t) = (&self.played[start + k], start + k + 1);
@@ -149,7 +150,8 @@ impl<'a> Sample<'a> {
         Ok(())
     }
 
-    /// Breaks the law unless the state after the last round equals that of the first run.
+    /// Reports a broken law unless the state after the last round equals the last state of the first
+    /// run.
     fn compare_last(&self, learner: &dyn Learner, about: &str) -> Verdict {
         ensure!(
             learner.save()? == self.last,
@@ -174,8 +176,8 @@ fn play(learner: &mut dyn Learner, script: &[Given]) -> Verdict<Vec<Played>> {
     rounds.collect()
 }
 
-/// Checks the violation of every decision. For a set without a violation, the oracle is used: the
-/// decision must not be below the oracle's minimum in any direction.
+/// Checks the violation of every decision. If the set has no violation, the oracle checks the decision:
+/// in no direction may the decision be below the oracle's minimum.
 fn feasible(sample: &Sample<'_>) -> Verdict {
     let set = &**sample.set;
     let (mut oracle, mut atom) = (set.oracle(), Atom::new());
@@ -257,7 +259,7 @@ fn records(sample: &Sample<'_>) -> Verdict {
             "round {t}: {record:?}, rounds() is {}",
             learner.rounds()
         );
-        // if the gradient's ridge part cancels its row, ‖x‖² loses half of its digits
+        // if the gradient's ridge part cancels its row, ‖x‖² is precise to only half of its digits
         ensure!(
             (record.gradient_norm - length).abs() <= 1e-9 * length + 1e-6 * reach
                 && near(
@@ -277,7 +279,7 @@ fn records(sample: &Sample<'_>) -> Verdict {
         calls += u64::from(record.oracle_calls);
         largest = largest.max(record.gradient_norm);
         let seen = learner.seen();
-        // a learner made of learners also counts the gradients at their decisions
+        // a learner that combines other learners also counts the gradients at their decisions
         ensure!(
             (seen.rounds, seen.oracle_calls) == (t, calls) && seen.largest_gradient >= largest,
             "round {t}: {seen:?}; the records have {calls} oracle calls in total and gradients of norm \
@@ -311,7 +313,7 @@ fn resume(sample: &Sample<'_>) -> Verdict {
                     second.load(&saved)?;
                     ensure!(
                         second.save()? == saved,
-                        "the state after {cut} rounds is loaded, and then saved as other bytes"
+                        "the state after {cut} rounds is loaded, but the next save returns different bytes"
                     );
                     ensure!(
                         second.rounds() == cut as u64
@@ -339,7 +341,7 @@ fn plans(sample: &Sample<'_>) -> Verdict {
         let x = written(learner.decide()?);
         let before = learner.save()?;
         learner.plan(&other.gradient())?;
-        // lazy storage may store the same point in another basis
+        // lazy storage may store the same point in a different basis
         let planned = written(learner.decision());
         ensure!(
             distance(&planned, &x) <= 1e-12 * norm(&x),
@@ -532,7 +534,7 @@ fn failing_oracle(sample: &Sample<'_>) -> Verdict {
     sample.compare_last(&*learner, ", after failed calls")
 }
 
-/// The value of the counter `calls` while the learner is built. No call fails then.
+/// The value of the counter `calls` while the learner is built. During this time, no call fails.
 const BUILDING: u64 = u64::MAX;
 
 /// A set whose oracle sometimes fails.

@@ -1,6 +1,6 @@
-//! A conformance battery: the laws that every set, loss and learner must satisfy, the library's and
-//! your own. Each function checks all laws. It returns the broken laws, each with a direction, point
-//! or round as a counterexample.
+//! A conformance battery. It checks the laws that every set, loss and learner must satisfy, including
+//! your own. Each function checks all laws. It returns the broken laws, each with a direction, point or
+//! round as a counterexample.
 //!
 //! ```
 //! use extremal::set::{CustomSet, Geometry};
@@ -24,9 +24,9 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 //!
-//! A test of your own set is one line: `extremal_check::set(&my_set()).unwrap()`. The battery needs only
-//! the oracle of the set. If the set has a violation, a gauge or a projection, these are checked too.
-//! Most faults show in low dimensions: try 1, 2, 3 and 10.
+//! A test of your own set is one line: `extremal_check::set(&my_set()).unwrap()`. The battery needs
+//! only the oracle of the set. If the set has a violation, a gauge or a projection, the battery checks
+//! them too. Most faults appear in low dimensions: use the dimensions 1, 2, 3 and 10.
 
 mod learner;
 mod loss;
@@ -45,7 +45,7 @@ use extremal::learner::Learner;
 use extremal::loss::Loss;
 use extremal::set::{Set, SharedSet};
 
-/// Checks all laws of sets on this set. [`SetCheck`] has the tolerances, and further laws for sets whose
+/// Checks all laws of sets on this set. [`SetCheck`] sets the tolerances, and adds laws for sets whose
 /// constants are exact.
 ///
 /// ```

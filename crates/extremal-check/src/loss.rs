@@ -36,9 +36,12 @@ fn laws<'a>() -> Vec<Law<Sample<'a>>> {
             |sample| bends(sample).map(|_| ()),
         ),
         ("no slope exceeds its bound", slope_bounds),
-        ("far away nothing is NaN, and every slope is finite", far),
         (
-            "a loss that declares itself nonnegative, linear or a square is so",
+            "for large predictions, no value is NaN and every slope is finite",
+            far,
+        ),
+        (
+            "a loss that declares itself nonnegative, linear or a square has this property",
             claims,
         ),
         (
@@ -84,7 +87,7 @@ impl<'a> Sample<'a> {
             let z = 10f64.powf(-3.0 + 0.1 * f64::from(k));
             predictions.extend([z, -z]);
         }
-        // near the labels ±1, where many losses have their curvature
+        // near the labels ±1, where many losses are curved
         for r in [-0.03, -0.01, 0.01, 0.03] {
             predictions.extend([1.0 + r, -1.0 + r]);
         }
@@ -94,7 +97,7 @@ impl<'a> Sample<'a> {
         predictions.sort_by(f64::total_cmp);
         ensure!(
             !labels.is_empty() && predictions.len() >= 60,
-            "of the values that are tried, it admits only the labels {labels:?} and {} predictions",
+            "of the tried values, the loss admits only the labels {labels:?} and {} predictions",
             predictions.len()
         );
         Ok(Self {
@@ -188,7 +191,7 @@ fn convex(sample: &Sample<'_>) -> Verdict {
     Ok(())
 }
 
-/// The largest growth rate of the slope that was found.
+/// The largest growth rate of the slope over the tried predictions.
 fn bends(sample: &Sample<'_>) -> Verdict<f64> {
     let stated = sample.loss.smoothness();
     let mut steepest = 0.0_f64;
@@ -239,7 +242,7 @@ fn attained(sample: &Sample<'_>) -> Verdict {
         for reach in REACHES {
             let bound = sample.loss.slope_bound(reach, *label);
             if bound.is_infinite() {
-                // slopes must be unbounded
+                // an infinite bound requires unbounded slopes
                 let slope = sample.loss.at(1e-300, *label).1.abs();
                 ensure!(
                     slope > 1e299,
@@ -283,7 +286,7 @@ fn far(sample: &Sample<'_>) -> Verdict {
                 + z.abs() * loss.slope_bound_between(low, high, *label);
             ensure!(
                 !most.is_finite() || value.abs() <= most * (1.0 + 1e-12),
-                "at {z:e}, label {label}: the value is {value:e}; its slopes allow {most:e}"
+                "at {z:e}, label {label}: the value is {value:e}; the slope bound allows at most {most:e}"
             );
         }
     }
@@ -320,7 +323,7 @@ fn probability(sample: &Sample<'_>) -> Verdict {
         };
         ensure!(
             (last..=1.0).contains(&probability),
-            "the probability is {probability} at {z}, and {last} at the prediction before"
+            "the probability is {probability} at {z}, and {last} at the previous prediction"
         );
         last = probability;
     }

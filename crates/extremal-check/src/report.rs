@@ -71,7 +71,7 @@ impl From<extremal::Error> for Broken {
 
 pub(crate) type Verdict<T = ()> = Result<T, Broken>;
 
-/// Breaks the law unless the condition holds.
+/// Reports a broken law unless the condition holds.
 macro_rules! ensure {
     ($holds:expr, $($example:tt)+) => {
         if !$holds {
@@ -118,7 +118,7 @@ pub(crate) fn run<S>(
     })
 }
 
-/// Checks one law. A panic breaks it too.
+/// Checks one law. A panic also counts as a broken law.
 fn caught<T>(run: impl FnOnce() -> Verdict<T>) -> Verdict<T> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(Broken::by(message(&*panic))))
 }
@@ -126,10 +126,13 @@ fn caught<T>(run: impl FnOnce() -> Verdict<T>) -> Verdict<T> {
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-    format!("it panicked: {}", text.unwrap_or("without a message"))
+    format!(
+        "the component panicked: {}",
+        text.unwrap_or("without a message")
+    )
 }
 
-/// Formats a vector for a message, with its first entries only.
+/// Formats the first entries of a vector for a message.
 pub(crate) fn show(v: &[f64]) -> String {
     const MOST: usize = 8;
     if v.len() <= MOST {

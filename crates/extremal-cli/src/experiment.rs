@@ -1,4 +1,4 @@
-//! `demo`, `compare` and `report`.
+//! The commands `demo`, `compare` and `report`.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ struct Figures {
     png: bool,
 }
 
-/// Options of a run.
+/// Options of the commands that run experiments.
 #[derive(clap::Args)]
 struct Running {
     /// Number of parallel runs [default: the number of processors]
@@ -62,12 +62,12 @@ pub struct Compare {
     /// The experiment file
     #[arg(value_name = "EXPERIMENT.toml")]
     experiment: PathBuf,
-    /// Directory for report.html and the tables. Runs that it already contains are not repeated [default:
-    /// extremal-NAME for NAME.toml]
+    /// Directory for report.html and the tables. Runs that are already in the directory are not
+    /// repeated [default: extremal-NAME for NAME.toml]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write into a directory that holds a different experiment. The finished runs that both
-    /// experiments contain are reused
+    /// Write into a directory that holds a different experiment. Finished runs that belong to both
+    /// experiments are reused
     #[arg(long)]
     update: bool,
     /// Check the experiment and print the number of runs, without running them
@@ -97,7 +97,7 @@ impl Running {
         self.threads.map_or_else(all, NonZeroUsize::get)
     }
 
-    /// Runs an experiment with a progress bar. `None` if a signal stops it.
+    /// Runs an experiment with a progress bar. Returns `None` if a signal stops the experiment.
     fn run(
         &self,
         prepared: &Prepared,
@@ -138,7 +138,8 @@ impl Figures {
     }
 }
 
-/// Writes all files, then prints the table. The table is last, since its reader may close the pipe.
+/// Writes all files, then prints the table. The table is printed last, because the reader of stdout may
+/// close the pipe.
 fn show(
     results: Results,
     output: &Output,
@@ -180,7 +181,7 @@ impl Demo {
         match self.running.run(&prepared, &command, None)? {
             Some(results) => show(results, &output, &self.running, &self.figures),
             None => {
-                tell("interrupted; a demo keeps no unfinished results");
+                tell("interrupted; an interrupted demo saves no results");
                 Ok(ExitCode::from(INTERRUPTED))
             }
         }
@@ -233,12 +234,13 @@ fn read_if_there(path: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
-/// Checks that the directory holds no foreign files, and no other experiment unless `update` is set.
+/// Checks that no foreign file in the directory would be overwritten. Without `update`, the directory
+/// must not hold a different experiment.
 fn check_directory(prepared: &Prepared, directory: &Path, update: bool) -> anyhow::Result<()> {
     match file::owner(directory, &prepared.experiment)? {
         Owner::Else(path) => Err(in_the_way(&path)),
         Owner::Another if !update => Err(Error::Usage(format!(
-            "{} holds another experiment, see {}. Name another directory with --out, or reuse the runs that both experiments contain with --update",
+            "{} holds a different experiment, see {}. Choose an empty directory with --out, or use --update to reuse the runs that belong to both experiments",
             directory.display(),
             directory.join(file::CONFIG).display()
         ))
@@ -252,7 +254,7 @@ fn check_demo_directory(directory: &Path) -> anyhow::Result<()> {
     match read_if_there(&directory.join(file::RUN))? {
         Some(run) if run.contains("\"extremal demo ") => Ok(()),
         Some(_) => Err(Error::Usage(format!(
-            "{} holds an experiment. Name another directory with --out",
+            "{} holds an experiment, which the demo would overwrite. Choose a different directory with --out",
             directory.display()
         ))
         .into()),
@@ -268,7 +270,7 @@ fn check_free(directory: &Path) -> anyhow::Result<()> {
 fn in_the_way(path: &Path) -> anyhow::Error {
     let path = path.display();
     Error::Usage(format!(
-        "{path} would be overwritten. Name another directory with --out"
+        "{path} would be overwritten. Choose a different directory with --out"
     ))
     .into()
 }

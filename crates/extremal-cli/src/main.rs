@@ -14,10 +14,10 @@ use extremal_lab::list::{self, Kind};
 use extremal_lab::table::Paint;
 
 const BAD_INPUT: u8 = 1;
-/// The exit code of clap too.
+/// clap uses the same exit code for bad arguments.
 const BAD_USAGE: u8 = 2;
 const NUMERICAL_FAILURE: u8 = 3;
-/// The exit code after a signal. The finished part of the run is kept.
+/// The exit code of a run that a signal stopped. Its finished results are kept.
 const INTERRUPTED: u8 = 130;
 
 /// Projection-free online learning: one linear minimisation per round.
@@ -33,7 +33,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run the paper's algorithms and their competitors on built-in problems, and write a report
+    /// Run several learners on built-in problems, and write a report
     Demo(experiment::Demo),
     /// Run an experiment (learners × problems × seeds), and write tables and a report
     Compare(experiment::Compare),
@@ -53,9 +53,9 @@ enum Command {
         #[arg(long, conflicts_with = "kind")]
         json_schema: bool,
     },
-    /// Print the papers of the learners, as BibTeX
+    /// Print BibTeX records of the papers behind the learners
     Cite {
-        /// Print only the papers of this learner
+        /// Print only the records for this learner
         learner: Option<String>,
     },
     /// Print shell completions
@@ -90,7 +90,7 @@ impl From<Listed> for Kind {
 
 fn main() -> ExitCode {
     let arguments = Arguments::try_parse().unwrap_or_else(|error| {
-        // The error of a spec is complete without clap's text.
+        // An error in a spec needs no text from clap.
         let source = std::error::Error::source(&error);
         match source.and_then(|why| why.downcast_ref::<extremal::Error>()) {
             Some(why) => {
@@ -136,12 +136,12 @@ fn main() -> ExitCode {
     })
 }
 
-/// Writes a line to stderr. If that fails, the exit code remains.
+/// Writes a line to stderr. A failure to write does not change the exit code.
 fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// The error and its causes, without repetitions.
+/// The text of an error and of its causes, without repetitions.
 fn in_words(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -187,7 +187,7 @@ fn print(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Colours are for terminals, unless NO_COLOR is set.
+/// Output to a terminal is coloured, unless NO_COLOR is set.
 fn paint() -> Paint {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())
         || std::env::var_os("TERM").is_some_and(|v| v == "dumb");

@@ -2,13 +2,13 @@
 
 use extremal_learn::Bytes;
 
-/// A reservation may exceed the limit by this factor, since not all of it need be used. The system
-/// refuses larger ones.
+/// The program may reserve this many times the limit, because reserved memory need not be used. The
+/// system refuses larger reservations.
 #[cfg(unix)]
 const RESERVED: u64 = 4;
 
-/// Limits the memory of the program, by default to half of the machine's. A single reservation that
-/// is too large is then an error of the library. Returns the limit in bytes.
+/// Limits the memory of the program. The default limit is half of the machine's memory. If a single
+/// reservation is too large, the library returns an error. Returns the limit in bytes.
 #[cfg(unix)]
 pub fn limit(most: Option<Bytes>) -> Option<u64> {
     use rustix::process::{Resource, getrlimit, setrlimit};
@@ -27,14 +27,14 @@ pub fn limit(most: Option<Bytes>) -> Option<u64> {
     setrlimit(Resource::Data, limit).is_ok().then_some(most)
 }
 
-/// The part of the limit that the program uses; 0 if it is not known.
+/// The fraction of the limit that the program uses; 0 if the use of memory is not known.
 #[cfg(unix)]
 pub fn used(limit: u64) -> f64 {
     let used = number("/proc/self/status", "VmRSS:");
     used.map_or(0.0, |used| used as f64 / limit as f64)
 }
 
-/// A number of bytes in a file of the system.
+/// Reads the value of `key` in kilobytes from a system file, and returns the value in bytes.
 #[cfg(unix)]
 fn number(path: &str, key: &str) -> Option<u64> {
     let text = std::fs::read_to_string(path).ok()?;
@@ -43,7 +43,7 @@ fn number(path: &str, key: &str) -> Option<u64> {
     kilobytes.checked_mul(1 << 10)
 }
 
-/// Other systems have no such limit.
+/// On systems other than Unix, the program does not limit its memory.
 #[cfg(not(unix))]
 pub fn limit(_most: Option<Bytes>) -> Option<u64> {
     None

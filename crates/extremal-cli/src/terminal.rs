@@ -1,4 +1,4 @@
-//! The terminal and the signals during long runs.
+//! Messages, progress bars and signals during long runs.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -11,16 +11,18 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::memory;
 
-/// The time between two measurements of memory in seconds, while little of it is used.
+/// The seconds between two measurements of memory while most of the memory is free.
 const MEASURED_EVERY: f64 = 0.01;
 
-/// A clock, a progress bar if stderr is a terminal, and a flag that signals set.
+/// A clock, a progress bar, and a flag that signals set. The progress bar is hidden unless stderr is a
+/// terminal.
 pub struct Terminal {
     start: Instant,
     stop: Arc<AtomicBool>,
     /// The limit on memory in bytes, if there is one.
     pub memory: Option<u64>,
-    /// When memory was last measured, in seconds, and the part of the limit that was used.
+    /// The time of the last measurement of memory in seconds, and the fraction of the limit in use at
+    /// that time.
     measured: (f64, f64),
     pub bar: ProgressBar,
 }
@@ -32,8 +34,8 @@ impl Terminal {
         for signal in signal_hook::consts::TERM_SIGNALS {
             // The second signal ends the program at once.
             signal_hook::flag::register_conditional_default(*signal, stop.clone())
-                .context("signals")?;
-            signal_hook::flag::register(*signal, stop.clone()).context("signals")?;
+                .context("signal handlers")?;
+            signal_hook::flag::register(*signal, stop.clone()).context("signal handlers")?;
         }
         let target = if quiet || !std::io::stderr().is_terminal() {
             ProgressDrawTarget::hidden()
@@ -74,7 +76,7 @@ impl Host for Terminal {
         };
         let (when, used) = self.measured;
         let now = self.seconds();
-        // Measuring takes longer than playing some rounds.
+        // A measurement of memory takes longer than several rounds.
         if now - when < MEASURED_EVERY * (1.0 - used) {
             return used;
         }

@@ -165,7 +165,7 @@ fn a_folder_of_another_experiment_is_left_alone() {
     )
     .unwrap();
     let said = refused(&mut folder.compare("out", &[]), 2);
-    assert!(said.contains("holds another experiment"), "{said}");
+    assert!(said.contains("holds a different experiment"), "{said}");
     assert_eq!(folder.tables("out"), before);
     // asked to, it runs there, and takes over what is the same
     done(&mut folder.compare("out", &["--update"]));
@@ -256,7 +256,7 @@ fn the_demo_writes_over_a_demo_and_nothing_else() {
     let said = refused(&mut demo("out"), 2);
     assert!(said.contains("holds an experiment"), "{said}");
     let said = refused(&mut folder.compare("demo", &[]), 2);
-    assert!(said.contains("holds another experiment"), "{said}");
+    assert!(said.contains("holds a different experiment"), "{said}");
     assert_eq!(folder.tables("out"), before);
     // nor over somebody's own table
     fs::create_dir(folder.0.join("mine")).unwrap();

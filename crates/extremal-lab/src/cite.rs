@@ -5,8 +5,8 @@ use extremal::references;
 
 use crate::{Error, Result};
 
-/// The papers that the learner with this name comes from, as BibTeX records. They follow a comment
-/// line, which BibTeX ignores.
+/// The papers that the learner with this name comes from, as BibTeX records. The records follow a
+/// comment line, which BibTeX ignores.
 pub fn learner(name: &str) -> Result<String> {
     let mut entries = LearnerSpec::ENTRIES.iter();
     let Some(entry) = entries.find(|entry| entry.name == name) else {

@@ -1,5 +1,6 @@
 //! The best fixed decision in hindsight, with a certified interval for its total loss. The stream is
-//! replayed for it, so that its rounds must not depend on the decisions.
+//! replayed to find this decision. The rounds of the stream must therefore not depend on the learner's
+//! decisions.
 
 use extremal::hindsight::{self, Options, solve};
 use extremal::stream::Stream;
@@ -20,10 +21,10 @@ pub(crate) struct Best {
 }
 
 impl Best {
-    /// An interval that contains the regret of a learner, and how it is known. The learner's total
-    /// loss is known up to `rounding`. `certificate` is an upper bound on the regret, computed from
-    /// the gradients. `least` is the least total that the losses allow. The error names numbers that
-    /// contradict each other.
+    /// Returns an interval that contains the regret of a learner, and the level of the interval. The
+    /// learner's total loss is known up to `rounding`. `certificate` is an upper bound on the regret,
+    /// computed from the gradients. `least` is the smallest total that the losses allow. If the numbers
+    /// contradict each other, the error names them.
     pub fn regret(
         self,
         (total, rounding): (f64, f64),
@@ -40,7 +41,7 @@ impl Best {
             false => (upper, Level::Interval),
         };
         let wrong = if value < least {
-            format!("the best total is below {least}, the least that the losses allow")
+            format!("the best total is below {least}, the smallest total that the losses allow")
         } else if lower > total - least {
             format!("the regret {lower} is above the total loss")
         } else if lower <= upper {
@@ -94,17 +95,17 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// The description of a search in error messages.
+/// Describes a search for the best decision in error messages.
 fn place(problem: &Problem, seed: u64) -> String {
     format!("{}, comparator, seed {seed}", problem.name)
 }
 
-/// The widest accepted interval, relative to the value. Squared losses are first kept as sums of
-/// products of columns. If columns nearly cancel, rounding makes the interval wider than this, and the
-/// search is repeated with the rounds themselves.
+/// The largest accepted width of an interval, relative to the value. Squared losses are first kept as
+/// sums of products of columns. If columns nearly cancel, rounding errors make the interval wider. The
+/// search is then repeated with the individual rounds.
 const WIDEST: f64 = 1e-6;
 
-/// The best fixed decision after each of the increasing numbers of rounds.
+/// The best fixed decision after each of these numbers of rounds. The numbers must increase.
 pub(crate) fn best_fixed(
     problem: &Problem,
     seed: u64,
@@ -127,7 +128,7 @@ pub(crate) fn best_fixed(
             replay = Replay::new(problem, seed, Losses::rows(dim, objective))?;
             replay.play_to(t, stopped)?;
             let other = replay.solve(&options)?;
-            // Both intervals are valid.
+            // Both intervals contain the best total, so that the larger floor is valid.
             let floor = best.floor.max(other.floor);
             if other.value <= best.value {
                 best = other;

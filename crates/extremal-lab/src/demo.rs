@@ -5,7 +5,7 @@ use crate::experiment::Experiment;
 
 const TEXT: &str = include_str!("demo.toml");
 
-/// The paper's algorithms and their rivals on strongly convex and general sets. Different seeds give
+/// The demo's experiment: several learners on strongly convex and general sets. Different seeds give
 /// different streams. Runs with more than `longest` rounds are left out.
 pub fn experiment(seed: u64, longest: Option<u64>) -> Result<Experiment> {
     let mut experiment = Experiment::parse(TEXT, "demo.toml".as_ref())?;

@@ -10,7 +10,7 @@ pub enum Error {
     /// An error of the library.
     #[error("{context}: {why}")]
     Library {
-        /// The run or the problem in which it occurred.
+        /// The run or the problem in which the error occurred.
         context: String,
         /// The library's error.
         why: extremal::Error,
@@ -20,7 +20,7 @@ pub enum Error {
     Experiment {
         /// The file.
         path: PathBuf,
-        /// The line, from 1.
+        /// The line number, counted from 1.
         line: usize,
         /// What is wrong, and what is allowed.
         what: String,
@@ -50,19 +50,20 @@ pub enum Error {
     /// The caller stopped the experiment.
     #[error("stopped")]
     Stopped,
-    /// Something that the program can't do.
+    /// A request that the program does not support.
     #[error("{0}")]
     Unsupported(String),
 }
 
 impl Error {
-    /// Turns an error of the operating system into an error about a file. `what` says what failed.
+    /// Turns an error of the operating system into an error about a file. `what` describes the failure,
+    /// such as `can't be read`.
     pub fn file(path: &Path, what: &'static str) -> impl Fn(io::Error) -> Self {
         let error = extremal_data::Error::file(path, what);
         move |why| error(why).into()
     }
 
-    /// Whether the arguments are wrong, and not the content of a file.
+    /// Whether the arguments are wrong, rather than the content of a file.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Usage(_))
     }
@@ -80,7 +81,7 @@ impl Error {
 /// A result with this crate's [`enum@Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Adds a description of the place to an error of the library.
+/// Adds the run or the problem to an error of the library.
 pub(crate) trait Context<T> {
     fn context(self, context: impl FnOnce() -> String) -> Result<T>;
 }

@@ -27,7 +27,8 @@ impl std::fmt::Display for Unfitted {
     }
 }
 
-/// The slope of the least-squares line through points (x, y). `None` for fewer than two distinct x.
+/// The slope of the least-squares line through points (x, y). `None` for fewer than two distinct values
+/// of x.
 pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let n = points.len() as f64;
     let (sx, sy) = points
@@ -42,10 +43,10 @@ pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     (points.len() >= 2 && xx > 0.0).then(|| xy / xx)
 }
 
-/// Fits the exponent over the longer half of the horizons. For each horizon, `regrets` has the horizon
-/// and the regrets of its runs, in the same order of seeds. The interval comes from the jackknife: each
-/// seed in turn is left out at all horizons. Runs of one seed share their stream, and are not
-/// independent of each other.
+/// Fits the exponent over the longer half of the horizons. Each entry of `regrets` is a horizon with
+/// the regrets of its runs. All entries list the seeds in the same order. The interval comes from the
+/// jackknife, which leaves out each seed in turn at all horizons. Runs with the same seed share their
+/// stream, so that they are not independent of each other.
 pub fn exponent(regrets: &[(f64, Vec<f64>)]) -> Result<Exponent, Unfitted> {
     let upper = &regrets[regrets.len() / 2..];
     let positive = |runs: &Vec<f64>| !runs.is_empty() && runs.iter().all(|r| *r > 0.0);

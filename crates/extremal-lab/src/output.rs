@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// The folder that keeps finished runs.
 pub(crate) const CELLS: &str = "cells";
 
-/// What failed, in errors about files.
+/// The text of errors about files that can't be written.
 const UNWRITABLE: &str = "can't be written";
 
 /// A lock on a directory, so that no other experiment runs in it. The operating system releases the
@@ -44,7 +44,7 @@ impl Output {
         let file = fs::File::create(&path).map_err(Error::file(&path, UNWRITABLE))?;
         match file.try_lock() {
             Err(fs::TryLockError::WouldBlock) => Err(Error::Usage(format!(
-                "another experiment is running in {}; wait until it ends, or give another --out",
+                "another experiment is running in {}; wait until it ends, or choose a different directory with --out",
                 self.directory.display()
             ))),
             // A file system without locks can't keep other experiments out.
@@ -70,9 +70,9 @@ impl Output {
         Ok(path)
     }
 
-    /// Writes a file whose content can be computed again if the file is damaged. It is written without
-    /// a temporary file and without syncing. There may be thousands of such files, and waiting for the
-    /// disk would take longer than the runs.
+    /// Writes a file whose content can be computed again if the file is damaged. The file is written
+    /// without a temporary file and without syncing. There may be thousands of such files, and waiting
+    /// for the disk would take longer than the runs.
     pub fn cache(&self, name: &str, content: &str) -> Result<()> {
         let path = self.prepare(name)?;
         fs::write(&path, content).map_err(Error::file(&path, UNWRITABLE))
@@ -88,7 +88,7 @@ impl Output {
     }
 }
 
-/// Names the file or directory of the results in an error about a temporary file.
+/// Turns an error about a temporary file into an error about `path`.
 fn unwritable(path: &Path) -> impl Fn(extremal_data::Error) -> Error {
     move |why| match why {
         extremal_data::Error::File { source, .. } => Error::file(path, UNWRITABLE)(source),

@@ -10,7 +10,7 @@ use crate::view::View;
 /// The largest violation of a set's constraints that rounding errors explain.
 const FEASIBLE: f64 = 1e-9;
 
-/// Whether a violation is larger than rounding errors explain. This is true for NaN.
+/// Whether a violation is larger than rounding errors explain. NaN counts as larger.
 pub fn is_violation(v: f64) -> bool {
     !(v <= FEASIBLE)
 }
@@ -25,13 +25,13 @@ pub struct Facts {
     pub rounds: u64,
     /// The largest violation of a set by a decision. `None` if no set can measure violations.
     pub violation: Option<f64>,
-    /// The number of cases with a bound that is not vacuous and that the regret does not exceed.
+    /// The number of cases whose regret does not exceed a bound that is not vacuous.
     pub kept: usize,
     /// The number of cases with a vacuous bound, which no feasible learner can exceed.
     pub vacuous: usize,
-    /// The number of cases with a bound inside the interval that is known to contain the regret.
+    /// The number of cases whose bound lies inside the interval that contains the regret.
     pub undecided: usize,
-    /// The number of cases whose regret exceeds the bound although its assumptions hold.
+    /// The number of cases whose regret exceeds the bound although the theorem's assumptions hold.
     pub exceeded: usize,
     /// The number of cases that violate an assumption of their theorem.
     pub not_met: usize,
@@ -135,8 +135,8 @@ pub(crate) fn remarks(results: &Results) -> Vec<Remark> {
     defects.chain(others).collect()
 }
 
-/// Names the learners whose measured exponent is above the exponent of their theorem. There is one
-/// sentence for each reason.
+/// Sentences that name the learners whose measured exponent is above the exponent of their theorem.
+/// Each reason has one sentence.
 fn above(results: &Results) -> Vec<String> {
     let mut reasons: IndexMap<&str, Vec<String>> = IndexMap::new();
     for view in View::all(results) {

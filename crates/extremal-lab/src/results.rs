@@ -30,7 +30,8 @@ pub mod file {
     pub const SUMMARY: &str = "summary.csv";
     /// One row per assumption of a theorem.
     pub const CHECKS: &str = "checks.csv";
-    /// One row per norm of the comparators, for the longest runs with the first seed.
+    /// The certified regret against comparators up to each norm, for the longest runs with the first
+    /// seed.
     pub const COMPARATORS: &str = "comparators.csv";
     /// Running times in seconds, from runs that were timed one after another.
     pub const TIMING: &str = "timing.csv";
@@ -42,13 +43,14 @@ pub mod file {
     /// The content of a directory to which an experiment would write.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum Owner {
-        /// No file that would be overwritten.
+        /// The directory holds no file that would be overwritten.
         Nobody,
-        /// The same experiment.
+        /// The directory holds the same experiment.
         Same,
-        /// Another experiment.
+        /// The directory holds a different experiment.
         Another,
-        /// This file, which does not belong to an experiment and would be overwritten.
+        /// The directory holds this file, which would be overwritten although it does not belong to an
+        /// experiment.
         Else(PathBuf),
     }
 
@@ -107,7 +109,7 @@ pub struct TraceRow {
     pub regret_lower: f64,
     /// An upper bound on the regret so far.
     pub regret_upper: f64,
-    /// How the lower and the upper bound are known.
+    /// The level of the lower and the upper bound.
     pub level: Level,
     /// The theorem's bound after t rounds, if the theorem holds at every t.
     pub bound: Option<f64>,
@@ -126,8 +128,8 @@ pub struct TraceRow {
     pub surrogate_bound: Option<f64>,
     /// The number of oracle calls so far.
     pub oracle_calls: u64,
-    /// The largest norm for which it is proven that no comparator up to this norm halves the loss so far.
-    /// `None` if this is proven for no norm.
+    /// The largest norm ρ for which a proof shows that no comparator of norm at most ρ halves the loss
+    /// so far. `None` if there is no such norm.
     pub halving_radius: Option<f64>,
 }
 
@@ -137,8 +139,8 @@ impl TraceRow {
         self.level != Level::Exact && theory::is_vacuous(self.regret_upper, self.trivial)
     }
 
-    /// Whether there is a bound for this round that is not vacuous, and the upper end of the regret is
-    /// above it.
+    /// Whether this round has a bound that is not vacuous and that is below the upper end of the
+    /// regret.
     pub(crate) fn is_open(&self) -> bool {
         let bound = self.bound.filter(|b| !theory::is_vacuous(*b, self.trivial));
         bound.is_some_and(|bound| self.regret_upper > bound)
@@ -174,13 +176,13 @@ pub struct SummaryRow {
     pub regret: f64,
     /// The standard error of the mean regret. `None` with one seed.
     pub regret_error: Option<f64>,
-    /// The smallest regret of a seed, from the lower ends.
+    /// The smallest regret over the seeds, computed from the lower ends of the runs' intervals.
     pub regret_least: f64,
-    /// The largest regret of a seed, from the lower ends.
+    /// The largest regret over the seeds, computed from the lower ends of the runs' intervals.
     pub regret_most: f64,
     /// The mean of the upper ends of the runs' intervals.
     pub regret_upper: f64,
-    /// How the intervals are known. If the runs differ, this is the least precise level.
+    /// The level of the intervals. If the runs have different levels, this is the least precise one.
     pub level: Level,
     /// The measured exponent across horizons. Only the row of the longest horizon has one.
     pub exponent: Option<f64>,
@@ -188,13 +190,15 @@ pub struct SummaryRow {
     pub exponent_low: Option<f64>,
     /// The upper end of the exponent's 95 % interval over seeds.
     pub exponent_high: Option<f64>,
-    /// The reason why there is no exponent, or why it may be above the theorem's. Empty otherwise.
+    /// The reason why the exponent is missing, or why it may be above the theorem's exponent. Empty
+    /// otherwise.
     pub exponent_note: String,
     /// The name of the theorem. Empty if there is none.
     pub theorem: String,
     /// The exponent of T in the theorem's bound.
     pub theorem_exponent: Option<f64>,
-    /// The theorem's bound. If it depends on the run, this is the mean over seeds.
+    /// The theorem's bound. If the bound depends on the run, this is the mean of the bounds over the
+    /// seeds.
     pub bound: Option<f64>,
     /// The result of comparing the regret with the bound.
     pub verdict: Verdict,
@@ -216,22 +220,24 @@ impl SummaryRow {
         self.vacuous.contains("regret_upper")
     }
 
-    /// Whether the measured exponent is above the theorem's, even at the lower end of its interval. The
-    /// note then gives the reason.
+    /// Whether the measured exponent is above the theorem's exponent, even at the lower end of its
+    /// interval. If so, `exponent_note` gives the reason.
     pub fn is_above_theorem(&self) -> bool {
         self.exponent.is_some() && !self.exponent_note.is_empty()
     }
 }
 
-/// How an interval that contains the regret is known, in order of precision.
+/// How an interval that contains the regret was computed. The most precise way comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// The losses are linear, so that one oracle call gives the regret itself.
     Exact,
-    /// Both ends follow from the best fixed decision, which is computed offline up to a proven gap.
+    /// Both ends of the interval follow from the best fixed decision, which is computed offline up to a
+    /// proven gap.
     Interval,
-    /// The lower end follows from the best fixed decision, and the upper end from the gradients.
+    /// The lower end of the interval follows from the best fixed decision, and the upper end follows
+    /// from the gradients.
     Certificate,
 }
 
@@ -281,7 +287,8 @@ pub struct CheckRow {
     pub horizon: u64,
     /// Whether all runs met the assumption.
     pub holds: bool,
-    /// The assumption in words, with the values of a run that violates it, or of the first run.
+    /// The assumption in words, with the values of a run. The run is one that violates the assumption
+    /// if there is one, otherwise the first run.
     pub detail: String,
 }
 
@@ -321,7 +328,7 @@ pub struct TimingRow {
     pub seed: u64,
     /// The round t.
     pub round: u64,
-    /// The seconds so far.
+    /// The running time so far in seconds.
     pub seconds: f64,
 }
 
@@ -332,13 +339,13 @@ pub struct Picture {
     pub problem: String,
     /// The learner's name in the experiment.
     pub learner: String,
-    /// The spec of the set that is shown, with a note if it is shown in a plane of a larger space.
+    /// The spec of the set in the picture, with a note if the set lies in a plane of three dimensions.
     pub set: String,
     /// The set's boundary, as the points of a closed polygon.
     pub outline: Vec<[f64; 2]>,
     /// The best fixed decision for all rounds.
     pub best: [f64; 2],
-    /// The rounds.
+    /// The rounds of the picture.
     pub steps: Vec<Step>,
 }
 
@@ -381,7 +388,7 @@ pub struct RunInfo {
     pub cores: u64,
     /// The number of threads that were used.
     pub threads: u64,
-    /// The seconds that the last command took.
+    /// The running time of the last command in seconds.
     pub seconds: f64,
 }
 
@@ -417,7 +424,7 @@ pub struct Results {
     pub summary: Vec<SummaryRow>,
     /// The checked assumptions of theorems ([`file::CHECKS`]).
     pub checks: Vec<CheckRow>,
-    /// The certified regret by the comparators' norm ([`file::COMPARATORS`]).
+    /// The certified regret against comparators up to each norm ([`file::COMPARATORS`]).
     pub comparators: Vec<ComparatorRow>,
     /// The running times ([`file::TIMING`]).
     pub timing: Vec<TimingRow>,
@@ -433,7 +440,7 @@ impl Results {
         let run: RunInfo = json(directory, file::RUN)?;
         if run.status == Status::Running {
             return Err(Error::Unsupported(format!(
-                "the experiment in {} is not complete. This command finishes it: {}",
+                "the experiment in {} is not complete. To finish it, run: {}",
                 directory.display(),
                 run.command
             )));
@@ -463,7 +470,7 @@ impl Results {
         output.write(file::COMPARATORS, rows(&self.comparators, COMPARATORS))?;
         output.write(file::TIMING, rows(&self.timing, TIMING))?;
         output.write(file::PICTURES, to_json(&self.pictures, false))?;
-        // This file comes last: if its status is complete, all other files are complete too.
+        // This file is written last: if its status is complete, all other files are complete too.
         write_run(output, &self.run)
     }
 }
@@ -486,7 +493,9 @@ fn read(path: &Path) -> Result<String> {
 
 /// The error of a file whose content does not have the expected form.
 fn damaged(path: &Path, why: impl std::fmt::Display) -> Error {
-    let what = format!("damaged, or from another version: {why}. Run the experiment again");
+    let what = format!(
+        "the file is damaged, or a different version of the program wrote it: {why}. Run the experiment again"
+    );
     extremal_data::Error::content(&path.display().to_string(), what).into()
 }
 
@@ -512,8 +521,8 @@ fn rows<T: Serialize>(rows: &[T], header: &str) -> String {
     for row in rows {
         out.serialize(row).expect("a row can be written");
     }
-    let bytes = out.into_inner().expect("memory takes all of it");
-    String::from_utf8(bytes).expect("rows are made of text")
+    let bytes = out.into_inner().expect("writing to memory can't fail");
+    String::from_utf8(bytes).expect("the rows are valid text")
 }
 
 fn to_json<T: Serialize>(value: &T, pretty: bool) -> String {

@@ -4,14 +4,14 @@ use crate::experiment::{Outcome, Proof, Run};
 use crate::exponent::{self, mean, standard_error};
 use crate::results::{CheckRow, ComparatorRow, Level, SummaryRow, TraceRow, Verdict};
 
-/// The rounding of exponents, which are shown with two digits.
+/// The largest rounding error of an exponent that is shown with two decimals.
 const TOLERANCE: f64 = 0.005;
-/// The reason why a measured exponent may be above the theorem's.
-const BELOW_BOUND: &str = "no contradiction: the bound holds at every T, and a regret below it may grow faster for a while";
-/// A bound on the mean regret over seeds counts as exceeded if the measured mean is above the bound by
-/// more than this many standard errors.
+/// The reason why a measured exponent may be above the theorem's exponent.
+const BELOW_BOUND: &str = "no contradiction: the bound holds at every T, and a regret below the bound may grow faster than the bound for a while";
+/// A bound on the mean regret counts as exceeded if the measured mean is more than this many standard
+/// errors above the bound.
 const ERRORS: f64 = 3.0;
-/// The least number of seeds with which a bound on the mean regret can count as kept.
+/// The smallest number of seeds for which a bound on the mean regret can count as kept.
 const ENOUGH: usize = 30;
 
 /// The tables of checkpoints, of results and of checked assumptions. The runs are ordered by problem,
@@ -53,8 +53,8 @@ pub(crate) fn gather(
     (trace, summary, checks)
 }
 
-/// The table of certified regret by the comparator's norm, for the longest runs with the first seed.
-/// Each run has its own radii, so that means over seeds can't be formed.
+/// The table of certified regret against comparators up to each norm, for the longest runs with the
+/// first seed. Different runs have different radii, so that the table has no means over seeds.
 pub(crate) fn comparators(runs: &[Run<'_>], outcomes: &[Outcome]) -> Vec<ComparatorRow> {
     let first = |run: &Run<'_>| {
         let config = &run.problem.config;
@@ -84,7 +84,7 @@ fn lower(runs: &Runs<'_>) -> Vec<f64> {
     runs.iter().map(|(_, o)| o.last().regret_lower).collect()
 }
 
-/// The row of one horizon, from the runs of all seeds.
+/// The row of one horizon, computed from the runs of all seeds.
 fn row(runs: &Runs<'_>) -> SummaryRow {
     let (run, _) = runs[0];
     let regrets = lower(runs);
@@ -145,8 +145,9 @@ fn vacuous(outcomes: &[&Outcome]) -> String {
 
 /// Compares the runs with their theorem's bound. A bound on the mean over seeds is compared with the
 /// mean of the runs, with an allowance for chance. Any other bound is compared with each run that meets
-/// the assumptions, at each checkpoint for which the bound holds. The bound is exceeded if the lower
-/// end of the regret is above it. It is kept if the upper end is not above it.
+/// the assumptions. The comparison is made at each checkpoint for which the bound holds. The bound is
+/// exceeded if the lower end of the regret is above it. The bound is kept if the upper end of the
+/// regret is not above it.
 fn verdict(outcomes: &[&Outcome]) -> Verdict {
     let proven = || {
         outcomes
@@ -208,7 +209,8 @@ pub(crate) fn worse(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }
 
-/// Fits the exponent across horizons, and adds a note if it can't be fitted or is above the theorem's.
+/// Fits the exponent across horizons. Adds a note if the fit fails, or if the exponent is above the
+/// theorem's exponent.
 fn fit_exponent(row: &mut SummaryRow, regrets: &[(f64, Vec<f64>)], growth: Option<f64>) {
     let fitted = match exponent::exponent(regrets) {
         Ok(fitted) => fitted,
@@ -228,8 +230,8 @@ fn fit_exponent(row: &mut SummaryRow, regrets: &[(f64, Vec<f64>)], growth: Optio
     }
 }
 
-/// One check per assumption: that of a run that violates the assumption, or that of the first run if no
-/// run does.
+/// One check per assumption. It comes from a run that violates the assumption, or from the first run if
+/// no run violates the assumption.
 fn worst_checks(runs: &Runs<'_>) -> Vec<CheckRow> {
     let all: Vec<&Proof> = runs
         .iter()

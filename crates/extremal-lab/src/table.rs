@@ -13,7 +13,7 @@ use crate::view::View;
 pub enum Paint {
     /// Text without escape codes.
     Plain,
-    /// Text with escape codes for bold and dim parts.
+    /// Text with escape codes for bold and dim type.
     Ansi,
 }
 
@@ -47,18 +47,18 @@ pub struct Row<'a> {
     pub projects: bool,
     /// How decisions are stored. `None` for dense storage.
     pub storage: Option<&'static str>,
-    /// The step size that the row is about.
+    /// The step size of the row's runs.
     pub step_size: StepSize,
     /// The row's other cells. `None` if there are no runs yet.
     pub cells: Option<Cells<'a>>,
 }
 
-/// The step size that a row is about, as a factor on the step size of theory.
+/// The step size of a row's runs, as a factor on the step size of theory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StepSize {
     /// The factor 1 if it was tried, otherwise the first factor.
     Plain(f64),
-    /// The factor with the least regret among those that were tried, chosen in hindsight.
+    /// The tried factor with the least regret, chosen in hindsight.
     Best {
         /// The factor.
         factor: f64,
@@ -89,14 +89,14 @@ impl StepSize {
 pub struct Cells<'a> {
     /// The results at the longest horizon.
     pub summary: &'a SummaryRow,
-    /// The seconds inside the learner per round, if they were measured.
+    /// The seconds that the learner takes per round, if they were measured.
     pub seconds: Option<f64>,
 }
 
 /// A theorem's bound as the table shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
-    /// The bound's value, or a word for the result of comparing the regret with it.
+    /// The bound's value, or a word that compares the regret with the bound, such as `vacuous`.
     pub text: String,
     /// The bound's value, if the text is a word but readers need the value too.
     pub value: Option<String>,
@@ -109,13 +109,13 @@ pub struct Bound {
 /// How much attention a cell deserves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// Normal: a number.
+    /// Normal attention, for a number.
     Plain,
-    /// Little: a word in place of a number.
+    /// Little attention, for a word in place of a number.
     Muted,
-    /// Much: a reason for caution.
+    /// Much attention, for a reason for caution.
     Warning,
-    /// Most: a defect of the program.
+    /// The most attention, for a defect of the program.
     Defect,
 }
 
@@ -248,10 +248,10 @@ pub(crate) fn explanations(results: &[Results]) -> Vec<&'static str> {
     if any(|r| r.exponent.is_some()) {
         all.push("Each horizon T is a separate run. The measured exponent is the slope of log regret against log T over the longer half of the horizons, ± half of its 95 % interval over the seeds. It is compared with the theorem’s exponent, or with the slope of the bound if the bound is logarithmic. The theorems’ step sizes are conservative. On drifting streams, the exponent mainly reflects how the step sizes depend on T.");
     }
-    all.push("A theorem’s bound counts only if its assumptions are met. The bound is kept if the upper end of the interval is not above it. Every feasible learner’s regret is at most G·D·T, where G is the largest gradient norm seen and D is the set’s diameter. If losses are never negative, it is also at most the total loss. A bound or an upper end that is not below the smaller of these limits is called vacuous.");
+    all.push("A theorem’s bound counts only if its assumptions are met. The bound is kept if the upper end of the interval is not above it. Every feasible learner’s regret is at most G·D·T, where G is the largest gradient norm seen and D is the set’s diameter. If losses are never negative, the regret is also at most the total loss. A bound or an upper end that is not below the smaller of these limits is called vacuous.");
     all.push("A dash stands for a value that was not measured, for an exponent that can’t be fitted (fewer than three horizons, or a regret ≤ 0), or for a missing theorem.");
     if learners().any(|l| l.scales.len() > 1) {
-        all.push("“best” is the factor × on the step size with the least regret in these same runs, chosen in hindsight. †: it is the smallest or the largest factor that was tried.");
+        all.push("“best ×” gives the factor on the step size with the least regret in these runs, chosen in hindsight. A † marks a best factor that is the smallest or the largest factor tried.");
     }
     if learners().any(LearnerConfig::projects) {
         all.push(
@@ -361,7 +361,7 @@ fn findings(results: &Results) -> Vec<String> {
     let remarks = remarks(results);
     let fitted = results.summary.iter().any(|r| r.exponent.is_some());
     if fitted && remarks.iter().all(|r| r.defect) {
-        let none = "No measured exponent is above its theorem’s by more than its interval allows.";
+        let none = "No measured exponent is above its theorem’s exponent by more than the confidence interval allows.";
         lines.push(none.into());
     }
     lines.extend(remarks.into_iter().map(|r| r.text));

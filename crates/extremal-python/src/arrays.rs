@@ -1,5 +1,5 @@
-//! Borrows numpy arrays as slices. Contiguous float64 arrays are borrowed directly. Python code first
-//! converts all other arrays, which copies them.
+//! Borrows numpy arrays as slices. Contiguous float64 arrays are borrowed directly. All other arrays
+//! are first converted by Python code, which makes a copy.
 
 use extremal::Gradient;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
@@ -38,7 +38,8 @@ impl<'py> Borrowed<'py> {
         Ok(None)
     }
 
-    /// Borrows a gradient of the given dimension. If necessary, Python code converts it first.
+    /// Borrows a gradient of the given dimension. If necessary, Python code converts the gradient
+    /// first.
     pub fn convert(given: &Bound<'py, PyAny>, dim: usize) -> PyResult<Self> {
         if let Some(borrowed) = Self::new(given)? {
             return Ok(borrowed);

@@ -13,8 +13,9 @@ pyo3::create_exception!(
     "The library refused an input, or a computation failed."
 );
 
-/// Exceptions that a user's callback raised. The library's errors contain only their text. An exception is
-/// therefore kept here, with its thread, until the call that led to it returns.
+/// Exceptions that a user's callback raised. The library's errors contain only the text of these
+/// exceptions. Each exception is therefore kept here, with its thread, until the call that caused the
+/// exception returns.
 #[derive(Default)]
 pub struct PendingException(Mutex<Vec<(ThreadId, PyErr)>>);
 
@@ -45,8 +46,8 @@ pub fn raise(error: &dyn std::fmt::Display) -> PyErr {
     Error::new_err(error.to_string())
 }
 
-/// The exception that a callback raised in this thread. If there is none, the library's error as an
-/// exception.
+/// Returns the exception that a callback raised in this thread. If there is none, turns the library's
+/// error into an exception.
 pub fn raise_pending(error: &dyn std::fmt::Display, pending: &[Arc<PendingException>]) -> PyErr {
     let own = pending.iter().find_map(|slot| slot.take());
     own.unwrap_or_else(|| raise(error))

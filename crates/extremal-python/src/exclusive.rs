@@ -1,5 +1,5 @@
-//! A mutex that raises an exception, instead of waiting forever, if a callback uses the learner that calls
-//! it.
+//! A mutex for learners. If a callback uses the learner that called the callback, the mutex raises an
+//! exception instead of waiting forever.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -62,8 +62,9 @@ impl<T: ?Sized + Send> Exclusive<T> {
         Ok(Guard { owner: self, value })
     }
 
-    /// Pauses if another thread waits for the lock, so that it can acquire it. The mutex is not fair:
-    /// without the pause, a long run would acquire the lock again before another thread wakes up.
+    /// Pauses if another thread waits for the lock, so that the other thread can acquire the lock. The
+    /// mutex is not fair: without the pause, a long run would acquire the lock again before another
+    /// thread wakes up.
     pub fn yield_to_waiting(&self, py: Python<'_>) {
         if self.waiting.load(Ordering::Relaxed) > 0 {
             py.detach(|| std::thread::sleep(Duration::from_micros(200)));

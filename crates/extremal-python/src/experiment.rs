@@ -27,7 +27,7 @@ fn part(toml: &str, line: usize) -> String {
 
 /// Runs an experiment given as TOML or JSON, writes its tables and its report into `out`, and returns
 /// the table as text. Calls `note` with each note about the data. Calls `progress` with the number of
-/// rounds played and the number of all rounds. With `update`, `out` may hold another experiment.
+/// rounds played and the number of all rounds. With `update`, `out` may hold a different experiment.
 #[pyfunction]
 #[pyo3(signature = (text, name, out, *, json=false, update=false, threads=None, note=None, progress=None))]
 #[allow(clippy::too_many_arguments)] // keywords, each with a name of its own
@@ -54,20 +54,20 @@ pub fn compare(
             part => raise(&format!("{part}: {what}")),
         },
         extremal_lab::Error::NoTable { what, .. } if json => raise(&what),
-        e => raise(&e.to_string().replace("another --out", "another directory")),
+        e => raise(&e.to_string().replace(" with --out", "")),
     };
     let experiment = Experiment::parse(&toml, &name).map_err(lab)?;
     let prepared = Prepared::new(experiment).map_err(lab)?;
     match file::owner(&out, &prepared.experiment).map_err(lab)? {
         Owner::Else(path) => {
             return Err(raise(&format!(
-                "{} is not a file of this experiment and would be overwritten; give another directory",
+                "{} is not a file of this experiment and would be overwritten; choose a different directory",
                 path.display()
             )));
         }
         Owner::Another if !update => {
             return Err(raise(&format!(
-                "{} holds another experiment; give another directory, or update=True to reuse the runs that both share",
+                "{} holds a different experiment; choose an empty directory, or pass update=True to reuse the runs that belong to both experiments",
                 out.display()
             )));
         }
@@ -84,7 +84,7 @@ pub fn compare(
     let stop = AtomicBool::new(false);
     let (expected, played) = (AtomicU64::new(0), AtomicU64::new(0));
     let start = Instant::now();
-    // the report shows this command; a dict has no file but its copy in the output directory
+    // the report shows this command; for a dict, the only file is the copy in the output directory
     let place = if name.is_file() {
         name
     } else {

@@ -18,8 +18,8 @@ use crate::set::Set;
 /// The decision, its total loss, and a lower bound on the total loss of every decision.
 type Found<'py> = (Bound<'py, PyArray1<f64>>, f64, f64);
 
-/// The best fixed decision for the rows of a matrix. With a learner whose set follows the data, it is
-/// the best one of the learner's present set.
+/// The best fixed decision for the rows of a matrix. If a learner's set follows the data, the decision
+/// is the best one in the learner's present set.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // called by Python alone
 pub fn best<'py>(

@@ -21,7 +21,7 @@ use crate::set::{Set, shortened};
 /// A learner of any kind.
 pub type AnyLearner = dyn extremal::learner::Learner;
 
-/// A learner on a set. In each round, `decide` returns a decision and `observe` takes the gradient.
+/// A learner on a set. In each round, `decide` returns a decision and `observe` receives the gradient.
 #[pyclass(frozen, module = "extremal._core", name = "Learner")]
 pub struct Learner {
     learner: Exclusive<AnyLearner>,
@@ -49,7 +49,7 @@ fn storage_of(name: &str) -> PyResult<Storage> {
 impl Learner {
     /// Waits until no other thread uses the learner.
     pub fn lock(&self, py: Python<'_>) -> PyResult<Guard<'_, AnyLearner>> {
-        let busy = "the learner is in use: its own oracle can't call it";
+        let busy = "the learner is in use: its own oracle can't use the learner";
         self.learner.lock(py, busy)
     }
 
@@ -63,7 +63,7 @@ impl Learner {
         self.learner.yield_to_waiting(py);
     }
 
-    /// An upper bound of the regret of any decisions in the set. A set that follows the data has no
+    /// An upper bound on the regret of any decisions in the set. A set that follows the data has no
     /// diameter.
     fn trivial(&self, learner: &AnyLearner, rounds: f64, total_loss: Option<f64>) -> f64 {
         let total_loss = total_loss.unwrap_or(f64::INFINITY);
@@ -76,13 +76,13 @@ impl Learner {
     }
 
     /// The comparators of a learner whose set follows the data: the ball of weights in units of the
-    /// features' largest values, and these values. None for other learners.
+    /// features' largest values, and these largest values. None for other learners.
     pub fn in_units(&self, py: Python<'_>) -> PyResult<Option<(SharedSet, Vec<f64>)>> {
         let learner = self.lock(py)?;
         let Some(own) = learner.by_example() else {
             return Ok(None);
         };
-        // Without labels other than 0 there is nothing to gain.
+        // The radius is 0 if all labels are 0. A ball needs a positive radius.
         let radius = own.radius().max(1e-50);
         let ball = L2Ball::new(learner.dim(), radius).map_err(|e| raise(&e))?;
         let scales = (0..learner.dim()).map(|i| match own.scale(i) {
@@ -100,7 +100,7 @@ impl Learner {
 
 #[pymethods]
 impl Learner {
-    /// Makes a learner on a set from its spec. `state` is a state that `save` returned.
+    /// Makes a learner on a set from its spec. `state` is the result of an earlier call of `save`.
     #[new]
     #[pyo3(signature = (spec, set, storage="dense", state=None))]
     fn new(
@@ -165,8 +165,8 @@ impl Learner {
         Ok(out)
     }
 
-    /// Receives the gradient at the decision, updates the decision and ends the round. A call of `decide`
-    /// before it is optional. The gradient is a float64 array, a pair (indices, values), or one row of a
+    /// Receives the gradient at the decision, updates the decision and ends the round. Calling `decide`
+    /// first is optional. The gradient is a float64 array, a pair (indices, values), or one row of a
     /// scipy sparse matrix. Other types are converted, which makes a copy.
     fn observe(&self, py: Python<'_>, gradient: &Bound<'_, PyAny>) -> PyResult<()> {
         let borrowed = Borrowed::convert(gradient, self.set.get().set.dim())?;
@@ -174,10 +174,11 @@ impl Learner {
         record.map(|_| ()).map_err(|e| self.failed(py, &e))
     }
 
-    /// Plays a round of a learner that takes examples in place of gradients, such as `unit-free`: it
-    /// predicts for the row, then learns from the label. Returns the prediction. The row is given
-    /// like a gradient. The loss is a spec or a Loss, and `weight` is a factor on it. With
-    /// `intercept=true`, every row starts with a 1. An error changes nothing.
+    /// Plays a round of a learner that receives examples instead of gradients, such as `unit-free`. The
+    /// learner predicts for the row, then learns from the label. Returns the prediction. The row has
+    /// the same form as a gradient. The loss is a spec or a Loss, and `weight` is a factor on the loss.
+    /// With `intercept=true`, every row starts with a 1. If the call fails, the learner does not
+    /// change.
     #[pyo3(signature = (row, label, loss, weight=1.0))]
     fn learn(
         &self,
@@ -196,7 +197,7 @@ impl Learner {
         Ok(learnt.prediction)
     }
 
-    /// The range (low, high) that predictions are clipped to; None if they are not clipped.
+    /// The range (low, high) that predictions are clipped to; None if predictions are not clipped.
     #[getter]
     fn range(&self, py: Python<'_>) -> PyResult<Option<(f64, f64)>> {
         Ok(self.lock(py)?.by_example().and_then(|own| own.range()))
@@ -265,17 +266,18 @@ impl Learner {
         !self.set.get().pending.is_empty()
     }
 
-    /// Returns the theorem that bounds the regret after the rounds played, or after `rounds` rounds. The
-    /// result is a dict with the theorem, the exponent of T, the bound, whether the bound is vacuous, and
-    /// the assumptions as pairs (holds, text). It is None if the learner has no theorem. If the bound
-    /// depends on the gradients of the run, it holds for the rounds played and ignores `rounds`.
+    /// Returns the theorem that bounds the regret after the rounds played, or after `rounds` rounds.
+    /// The result is a dict with the theorem, the exponent of T, the bound, whether the bound is
+    /// vacuous, and the assumptions as pairs (holds, text). The result is None if the learner has no
+    /// theorem. If the bound depends on the gradients of the run, the bound holds for the rounds played
+    /// and ignores `rounds`.
     ///
-    /// The assumptions are checked against the losses that you describe: their `strong_convexity`,
-    /// their `smoothness` (0 for linear losses, None if unknown), and whether they are `oblivious`,
-    /// that is, fixed beforehand. A bound is vacuous if it is at least the largest gradient norm
-    /// times the set's diameter times the rounds (not for `unit-free`, whose set follows the data).
-    /// If no loss is negative, give the sum of the losses as `total_loss`: a bound that is at least
-    /// as large is vacuous too.
+    /// The assumptions are checked against your description of the losses. `strong_convexity` and
+    /// `smoothness` are constants of the losses. The smoothness is 0 for linear losses, and None if it
+    /// is unknown. Losses are `oblivious` if they are fixed beforehand. A bound is vacuous if it is at
+    /// least the largest gradient norm times the set's diameter times the number of rounds. This limit
+    /// does not apply to `unit-free`, because its set follows the data. If no loss is negative, pass
+    /// the sum of the losses as `total_loss`. A bound of at least `total_loss` is then vacuous too.
     #[pyo3(signature = (rounds=None, strong_convexity=0.0, smoothness=None, oblivious=false, total_loss=None))]
     fn guarantee<'py>(
         &self,
@@ -314,11 +316,12 @@ impl Learner {
         Ok(Some(table))
     }
 
-    /// Returns the learner's own upper bound of its regret as a dict: level, regret, vacuous,
-    /// strong_convexity. The result is None if the learner computes no bound. A bound is vacuous if
-    /// it is at least the largest gradient norm times the set's diameter times the rounds (not for
-    /// `unit-free`, whose set follows the data). If no loss is negative, give the sum of the losses
-    /// as `total_loss`: a bound that is at least as large is vacuous too.
+    /// Returns the upper bound on the regret that the learner computes. The result is a dict with the
+    /// keys level, regret, vacuous and strong_convexity. The result is None if the learner computes no
+    /// bound. A bound is vacuous if it is at least the largest gradient norm times the set's diameter
+    /// times the number of rounds. This limit does not apply to `unit-free`, because its set follows
+    /// the data. If no loss is negative, pass the sum of the losses as `total_loss`. A bound of at
+    /// least `total_loss` is then vacuous too.
     #[pyo3(signature = (total_loss=None))]
     fn certificate<'py>(
         &self,
@@ -344,8 +347,9 @@ impl Learner {
         Ok(PyBytes::new(py, &saved.map_err(|e| raise(&e))?))
     }
 
-    /// Restores a state that `save` returned. The state must come from a learner with the same name on the
-    /// same set. Parameters such as `horizon` are part of the state. An error changes nothing.
+    /// Restores a state that `save` returned. The state must come from a learner with the same name on
+    /// the same set. Parameters such as `horizon` are part of the state. If the call fails, the learner
+    /// does not change.
     fn load(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let loaded = self.lock(py)?.load(state);
         loaded.map_err(|e| self.failed(py, &e))
@@ -372,7 +376,8 @@ impl Learner {
     }
 }
 
-/// The spec of a learner for rows that start with an intercept, or for rows without one.
+/// The spec of a learner, changed so that rows start with an intercept, or so that rows have no
+/// intercept.
 #[pyfunction]
 pub fn with_intercept(spec: &str, intercept: bool) -> PyResult<String> {
     let mut spec: LearnerSpec = spec.parse().map_err(|e| raise(&e))?;

@@ -19,7 +19,7 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// The loss, or the loss of a spec.
+    /// Returns the given loss, or builds the loss of a given spec.
     pub fn of(given: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
         if let Ok(loss) = given.cast::<Self>() {
             return Ok(loss.clone().unbind());

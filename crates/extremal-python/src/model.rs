@@ -29,7 +29,7 @@ pub struct Model {
 
 #[pymethods]
 impl Model {
-    /// The decisions as arrays: one, or one per class.
+    /// The decisions as arrays: one array, or one array per class.
     fn weights<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyArray1<f64>>> {
         let all = self.weights.iter();
         all.map(|w| PyArray1::from_slice(py, w)).collect()

@@ -26,7 +26,7 @@ const POLL: Duration = Duration::from_millis(1);
 /// The largest dimension in which copying a learner's state is fast.
 const LARGE: usize = 1 << 12;
 
-/// The numbers recorded per round.
+/// How many numbers are recorded per round.
 pub const COLUMNS: usize = 6;
 
 /// The time that one call may take. If rounds are short, the clock is not read in every round.
@@ -74,7 +74,7 @@ pub struct Run<'a, 'r> {
     pub row: Option<usize>,
     /// Whether other Python threads may run during the run.
     pub release: bool,
-    /// Memory for the records of all rounds. Nothing is recorded if it is empty.
+    /// Memory for the records of all rounds. If this memory is empty, nothing is recorded.
     pub records: &'r mut [f64],
     pub total: &'a mut f64,
 }
@@ -123,7 +123,7 @@ impl Run<'_, '_> {
             None => learner.failed(py, &e),
             Some(row) => learner.failed(py, &format!("row {}: {e}", row + played)),
         };
-        // for the history; exceptions with slots do not accept the attribute
+        // The history reads this attribute. Exceptions with slots do not accept it.
         let _ = error.value(py).setattr("_played", played);
         Err(error)
     }

@@ -44,7 +44,7 @@ pub struct Examples<'a> {
     count: usize,
     width: usize,
     labels: Option<&'a [f64]>,
-    /// If given, rows with this label have the label 1, and all other rows have −1.
+    /// If a class is given, rows of this class have the label 1, and all other rows have the label −1.
     class: Option<f64>,
     weights: Option<&'a [f64]>,
     order: Option<&'a [i64]>,
@@ -58,7 +58,9 @@ impl Matrix<'_> {
             Self::Dense(x) if x.is_c_contiguous() => {
                 (View::Dense(x.as_slice()?), x.shape()[0], x.shape()[1])
             }
-            Self::Dense(_) => return Err(PyValueError::new_err("rows must be stored by rows")),
+            Self::Dense(_) => {
+                return Err(PyValueError::new_err("the matrix must be stored by rows"));
+            }
             Self::Csr(ends, indices, values, width) => {
                 let (ends, indices, values) =
                     (ends.as_slice()?, indices.as_slice()?, values.as_slice()?);
@@ -138,7 +140,7 @@ impl<'a> Examples<'a> {
             && indices.iter().any(|i| *i as usize >= self.width)
         {
             return Err(PyValueError::new_err(format!(
-                "a CSR matrix with {} columns has a larger column index",
+                "the CSR matrix has {} columns, but contains a larger column index",
                 self.width
             )));
         }
@@ -171,15 +173,15 @@ impl<'a> Examples<'a> {
         values
     }
 
-    /// Whether a learner on the set can play all of the rows. Entries, labels and weights are modest
-    /// then, and the library refuses only gradients that are much larger.
+    /// Whether a learner on the set can play all of the rows. If so, all entries, labels and weights
+    /// are of modest size. The library refuses only gradients that are much larger.
     pub fn are_harmless(&self, objective: &Objective, set: &dyn Set, learner: &AnyLearner) -> bool {
         const MODEST: f64 = 1e9;
         let dim = set.dim();
         let row = MODEST * (dim as f64).sqrt();
         let reach = match learner.by_example() {
             None => set.geometry().norm_bound,
-            // The radius follows the labels' distance from their mean, and is a power of 2.
+            // The set's radius follows the labels' distance from their mean, and is a power of 2.
             Some(own) => 4.0 * (own.radius() + set.geometry().norm_bound * MODEST),
         };
         let first = usize::from(self.intercept);
@@ -205,7 +207,7 @@ impl<'a> Examples<'a> {
 
 /// Whether all numbers are at most this large, and not NaN.
 fn are_within(numbers: &[f64], most: f64) -> bool {
-    // without a branch per number, so that the compiler vectorises it
+    // The loop has no branch per number, so that the compiler vectorises it.
     let fine = |part: &[f64]| part.iter().fold(true, |fine, v| fine & (v.abs() <= most));
     numbers.chunks(1024).all(fine)
 }
@@ -287,7 +289,7 @@ impl Replay<'_> {
 /// Whether every label is one of the classes.
 #[pyfunction]
 pub fn are_among(labels: PyReadonlyArray1<'_, f64>, classes: Vec<f64>) -> PyResult<bool> {
-    // many labels at once for each class, so that the compiler vectorises it
+    // The loop compares many labels at once with each class, so that the compiler vectorises it.
     let known = |part: &[f64]| {
         let mut known = [false; 256];
         for class in &classes {

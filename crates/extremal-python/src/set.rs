@@ -51,7 +51,7 @@ impl Set {
         })
     }
 
-    /// Makes a set from a Python function that minimises ⟨direction, v⟩ over it.
+    /// Makes a set from a Python function that minimises ⟨direction, v⟩ over the set.
     #[staticmethod]
     #[pyo3(signature = (oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_convexity=None, centre=None, violation=None, name="custom"))]
     #[allow(clippy::too_many_arguments)] // keywords, each with a name of its own
@@ -200,8 +200,8 @@ impl Set {
         PyArray1::from_slice(py, &x)
     }
 
-    /// Returns the point v of the set that minimises ⟨direction, v⟩, with one oracle call. For a step
-    /// against a gradient, pass the gradient itself and not its negative.
+    /// Returns the point v of the set that minimises ⟨direction, v⟩, with one oracle call. To reduce a
+    /// loss, pass the gradient of the loss, and not the negative gradient.
     fn minimise<'py>(
         &self,
         py: Python<'py>,
@@ -323,7 +323,7 @@ fn split_floor<'py>(answer: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, 
     Ok((answer.clone(), None))
 }
 
-/// Copies the point that an oracle returned, any array of numbers of the right length.
+/// Copies the point that an oracle returned. Any array of numbers of the right length is accepted.
 fn fill(answer: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> {
     let answer = vector(answer, "the oracle's answer")?;
     let values = answer.as_slice()?;

@@ -17,7 +17,7 @@ use crate::play::{Run, records_of};
 type AnyStream = dyn extremal::stream::Stream;
 
 const BUSY: &str =
-    "the stream is in use: a set's oracle can't use the stream that its learner plays";
+    "the stream is in use: the oracle of a set can't use the stream that the learner plays";
 
 /// Rows, and their labels if the stream has labels.
 type Taken<'py> = (Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyArray1<f64>>>);
@@ -71,8 +71,8 @@ impl Stream {
         })
     }
 
-    /// Returns the next rounds as rows and labels, as `play` would play them. If the stream has no labels,
-    /// they are None. A stream whose rounds depend on the decisions raises an error.
+    /// Returns the next rounds as rows and labels, as `play` would play them. The labels are None if
+    /// the stream has no labels. A stream whose rounds depend on the decisions raises an error.
     fn take<'py>(&self, py: Python<'py>, rounds: usize) -> PyResult<Taken<'py>> {
         let mut stream = self.stream.lock(py, BUSY)?;
         if stream.is_adaptive() {
@@ -113,7 +113,7 @@ impl Stream {
         let this = slf.get();
         if this.begun.load(Ordering::Relaxed) {
             return Err(PyValueError::new_err(
-                "a stream that was played can't be pickled or copied; make a new one from its seed",
+                "a stream that was played can't be pickled or copied; make a new stream from the seed",
             ));
         }
         let arguments = (this.spec.clone(), this.dim, this.seed);
@@ -144,7 +144,8 @@ pub fn play_stream(
         records: records_of(&mut records, rounds)?,
         total: &mut 0.0,
     };
-    // the learner first: a thread that waits for it must not hold the stream
+    // The learner is locked first, because a thread that waits for the learner must not hold the
+    // stream.
     let guard = learner.lock(py)?;
     let mut playing = stream.stream.lock(py, BUSY)?;
     stream.begun.store(true, Ordering::Relaxed);

@@ -20,7 +20,7 @@ pub(crate) fn laws<'a>() -> Vec<Law<Sample<'a>>> {
             let share = worst_share(sample, alpha)?;
             ensure!(
                 share.times <= 1.0 + 1e-6,
-                "α = {alpha} implies that a ball around {}, between {} and {}, lies in the set; the largest ball has {:.3} of its radius",
+                "α = {alpha} implies that a ball around {}, between {} and {}, lies in the set; the largest such ball has only {:.3} of this radius",
                 show(&share.middle),
                 show(&share.x),
                 show(&share.y),
@@ -98,7 +98,8 @@ fn chords(sample: &Sample<'_>) -> Verdict<Vec<Chord>> {
         }
         add(d, &scaled(d, -1.0))?;
     }
-    // one large coordinate and many small equal ones; the second direction flips the small ones
+    // one large coordinate and many small equal coordinates; the second direction negates the small
+    // ones
     for ratio in [
         1.0, 0.97, 0.9, 0.8, 0.7, 0.6, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02,
     ] {
@@ -115,8 +116,8 @@ fn chords(sample: &Sample<'_>) -> Verdict<Vec<Chord>> {
 /// A ball of the size that α states, around a point of the chord from x to y.
 #[derive(Default)]
 struct Share {
-    /// The ratio of its radius to the largest radius. The ball is too large if this ratio exceeds
-    /// 1.
+    /// The ratio of the ball's radius to the largest radius. The ball is too large if this ratio
+    /// exceeds 1.
     times: f64,
     middle: Vec<f64>,
     x: Vec<f64>,
@@ -136,7 +137,7 @@ fn worst_share(sample: &Sample<'_>, alpha: f64) -> Verdict<Share> {
             let middle = plus(&scaled(&x, gamma), 1.0 - gamma, &y);
             let ball = gamma * (1.0 - gamma) * 0.5 * alpha * apart * apart;
             if ball < 1e-10 * diameter {
-                continue; // rounding errors are as large as this ball
+                continue; // this ball is as small as rounding errors
             }
             let times = ball / room(sample, &middle, &starts)?;
             if times > worst.times {
@@ -188,7 +189,7 @@ fn smooth_support(sample: &Sample<'_>) -> Verdict {
             let scale = before.abs().max(after.abs()).powi(2);
             ensure!(
                 grown <= allowed + 1e-10 * scale,
-                "from {} by {} it grows to {grown}; {curvature:?} allows {allowed}",
+                "from {} by {}, the power of the support function grows to {grown}; {curvature:?} allows {allowed}",
                 show(&a),
                 show(&b)
             );

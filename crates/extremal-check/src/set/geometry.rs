@@ -1,5 +1,5 @@
-//! The constants of a set must never be exceeded. If they are exact, they must almost be attained, so
-//! that neither a wrong factor nor a wide margin passes.
+//! The constants of a set must never be exceeded. Exact constants must almost be attained, so that the
+//! test finds wrong factors and wide margins.
 
 use super::{FEASIBLE, Sample};
 use crate::kit::{distance, dot, minus, norm, plus, rng, scaled, spike, telling_directions};
@@ -19,7 +19,7 @@ pub(crate) fn laws<'a>() -> Vec<Law<Sample<'a>>> {
             |s| inner_ball(s).map(|_| ()),
         ),
         (
-            "a set that grows keeps its diameter and its points, with 0 in the new entries",
+            "a set that grows keeps its diameter, and keeps its points with 0 in the new entries",
             grown,
         ),
     ]
@@ -61,7 +61,7 @@ fn centre(sample: &Sample<'_>) -> Verdict {
     sample.check_inside("the centre", &sample.centre)
 }
 
-/// The largest distance between two points that was found.
+/// The largest distance found between two points.
 fn diameter(sample: &Sample<'_>) -> Verdict<f64> {
     let stated = sample.geometry.diameter;
     let mut widest = (0.0, Vec::new(), Vec::new());
@@ -76,7 +76,7 @@ fn diameter(sample: &Sample<'_>) -> Verdict<f64> {
             note(x, y);
         }
     }
-    // starting from each direction, the next one is the line through the last two atoms
+    // from each starting direction, the next direction is the line through the last two atoms
     for mut d in telling_directions(&mut rng(2), sample.set.dim(), 20) {
         for _ in 0..5 {
             let (x, y) = (sample.atom(&d)?, sample.atom(&scaled(&d, -1.0))?);
@@ -94,7 +94,7 @@ fn diameter(sample: &Sample<'_>) -> Verdict<f64> {
     Ok(apart)
 }
 
-/// The largest norm that was found.
+/// The largest norm found for a point.
 fn norm_bound(sample: &Sample<'_>) -> Verdict<f64> {
     let stated = sample.geometry.norm_bound;
     let mut longest = (0.0, Vec::new());
@@ -155,8 +155,8 @@ fn inner_ball(sample: &Sample<'_>) -> Verdict<Option<f64>> {
         }
     }
     if least >= 1.02 * stated {
-        // These directions may not be decisive. Then a search starts from them, and from the
-        // normals of the facets that they intersect.
+        // These directions may not be decisive. A search therefore starts from these directions, and
+        // from the normals of the facets that they intersect.
         let normals = starts.iter().filter_map(|start| {
             let mut normal = vec![0.0; start.len()];
             sample.set.gauge_gradient(start, &mut normal)?;
@@ -176,7 +176,7 @@ fn grown(sample: &Sample<'_>) -> Verdict {
     let (now, then) = (sample.geometry.diameter, grown.geometry().diameter);
     ensure!(
         grown.dim() == dim && then == now,
-        "in dimension {dim} it has dimension {} and diameter {then}, not {now}",
+        "grown to dimension {dim}, the set has dimension {} and diameter {then}, not {now}",
         grown.dim()
     );
     for x in &sample.points {

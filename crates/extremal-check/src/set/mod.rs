@@ -18,8 +18,8 @@ use crate::report::{Broken, Failures, Verdict, ensure, run, show};
 /// How strictly [`SetCheck::run`] checks a set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SetCheck {
-    /// The largest amount by which an atom may exceed the minimum, relative to ‖direction‖ times
-    /// the set's size. The default is 1e-8.
+    /// The largest amount by which an atom's value may exceed the minimum, relative to ‖direction‖
+    /// times the set's size. The default is 1e-8.
     pub oracle: f64,
     /// The largest distance of a projection from the nearest point, relative to the set's size. The
     /// default is 1e-8.
@@ -152,8 +152,8 @@ impl<'a> Sample<'a> {
         Ok((dot(n, &atom) + slack, atom))
     }
 
-    /// Breaks the law unless `x` is feasible: it has no violation, and it is not below the lower bound
-    /// of any answer.
+    /// Reports a broken law unless `x` is feasible: `x` has no violation, and `x` is not below the
+    /// lower bound of any answer.
     fn check_inside(&self, what: &str, x: &[f64]) -> Verdict {
         let violation = self.set.violation(x).unwrap_or(0.0);
         ensure!(
@@ -169,7 +169,7 @@ impl<'a> Sample<'a> {
 }
 
 impl Answer {
-    /// Breaks the law if `x` is below the lower bound of this answer.
+    /// Reports a broken law if `x` is below the lower bound of this answer.
     fn check_floor(&self, what: &str, x: &[f64], sample: &Sample<'_>) -> Verdict {
         let top = max_abs(&self.direction);
         if top == 0.0 {

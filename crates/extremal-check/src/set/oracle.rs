@@ -1,5 +1,5 @@
-//! The laws of oracles. An oracle returns a feasible minimiser for every finite direction, always the
-//! same one, and an error for any other input.
+//! The laws of oracles. For every finite direction, an oracle returns a feasible minimiser, and the
+//! same one in every call. For any other input, it returns an error.
 
 use extremal::set::Atom;
 
@@ -20,7 +20,7 @@ pub(crate) fn laws<'a>() -> Vec<Law<Sample<'a>>> {
             true_value,
         ),
         (
-            "an oracle returns the same bits, whatever the earlier calls were",
+            "the earlier calls of an oracle do not affect its answer",
             same_bits,
         ),
         (
@@ -124,7 +124,7 @@ fn true_value(sample: &Sample<'_>) -> Verdict {
 fn same_bits(sample: &Sample<'_>) -> Verdict {
     let (mut used, count) = (sample.set.oracle(), sample.answers.len());
     for (k, answer) in sample.answers.iter().enumerate() {
-        // a call with another direction in between
+        // a call with a different direction in between
         ask(&mut *used, &sample.answers[(k * 7 + 3) % count].direction)?;
         for (what, oracle) in [
             ("an oracle with other earlier calls answers", &mut used),

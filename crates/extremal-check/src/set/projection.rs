@@ -1,4 +1,5 @@
-//! The laws of Euclidean projections. A projection returns the nearest point, from any distance.
+//! The laws of Euclidean projections. A projection returns the point of the set that is nearest to a
+//! given point, at any distance.
 
 use extremal::set::Projection;
 
@@ -19,7 +20,7 @@ pub(crate) fn laws<'a>() -> Vec<Law<Sample<'a>>> {
             nearest,
         ),
         (
-            "the distance of two projections is at most the distance of the points",
+            "the distance between two projections is at most the distance between the points",
             no_farther_apart,
         ),
         ("a projection does not depend on earlier calls", same_bits),
@@ -36,7 +37,7 @@ fn projected(projection: &mut dyn Projection, y: &[f64]) -> Verdict<Vec<f64>> {
     Ok(x)
 }
 
-/// Points to project: inside, just outside, outside, and far away.
+/// Points to project. They lie inside the set, just outside, outside, and far away.
 fn hard_points(sample: &Sample<'_>, random: usize) -> Verdict<Vec<Vec<f64>>> {
     let mut r = rng(1);
     let (n, middle) = (sample.set.dim(), &sample.centre);

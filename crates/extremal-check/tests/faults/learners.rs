@@ -228,7 +228,7 @@ fn every_fault_of_a_learner_breaks_the_law_that_names_it() {
         ),
         (
             Bad::Discard,
-            "planning and discarding a round changes nothing, and planning and committing it equals observing",
+            "planning and discarding a round changes nothing, and planning and committing a round equals observing it",
         ),
         (
             Bad::Turn,

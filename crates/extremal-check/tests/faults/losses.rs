@@ -112,11 +112,11 @@ fn every_fault_of_a_loss_breaks_the_law_that_names_it() {
         (Off::Bound, "no slope exceeds its bound"),
         (
             Off::Far,
-            "far away nothing is NaN, and every slope is finite",
+            "for large predictions, no value is NaN and every slope is finite",
         ),
         (
             Off::Negative,
-            "a loss that declares itself nonnegative, linear or a square is so",
+            "a loss that declares itself nonnegative, linear or a square has this property",
         ),
         (
             Off::Probability,

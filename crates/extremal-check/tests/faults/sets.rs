@@ -193,7 +193,7 @@ fn every_fault_of_a_set_breaks_the_law_that_names_it() {
         ),
         (
             Wrong::Memory,
-            "an oracle returns the same bits, whatever the earlier calls were",
+            "the earlier calls of an oracle do not affect its answer",
         ),
         (
             Wrong::Nan,

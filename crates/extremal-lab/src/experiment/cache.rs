@@ -1,4 +1,4 @@
-//! A cache of finished runs in the experiment's directory, so that no run is made twice.
+//! A cache of finished runs in the experiment's directory, so that no run is repeated.
 
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use crate::error::Result;
 use crate::output::{CELLS, Output};
 
-/// The finished runs of a directory. Without a directory, nothing is kept.
+/// A cache of finished runs in a directory. Without a directory, the cache keeps nothing.
 pub(crate) struct Cache<'a>(pub Option<&'a Output>);
 
 /// A hash of the texts that a result depends on.
@@ -28,7 +28,8 @@ fn file(key: &str) -> String {
 }
 
 impl Cache<'_> {
-    /// The value of a key. `None` if its file does not exist or is damaged: the run is then made again.
+    /// The value of a key. `None` if the key's file does not exist or is damaged. The run is repeated
+    /// in this case.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         let text = self.0?.read(&file(key))?;
         serde_json::from_str(&text).ok()

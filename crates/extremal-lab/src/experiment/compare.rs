@@ -1,5 +1,5 @@
-//! Runs an experiment on several threads. Every run is made once: finished runs are kept in the
-//! experiment's directory, and a repeated command makes only the missing ones.
+//! Runs an experiment on several threads. Finished runs are kept in the experiment's directory, so that
+//! a repeated command makes only the missing runs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
@@ -25,21 +25,21 @@ use crate::summary;
 const PICTURE_ROUNDS: u64 = 60;
 /// The seed of a picture's stream.
 const PICTURE_SEED: u64 = 1;
-/// The round of a run's first checkpoint. The others follow at every doubling.
+/// The round of a run's first checkpoint. The number of rounds doubles from one checkpoint to the next.
 const FIRST_CHECKPOINT: u64 = 16;
 
-/// The number of threads for an experiment, and the functions through which the caller follows and
-/// stops it.
+/// The number of threads for an experiment, and the functions with which the caller follows or stops
+/// the experiment.
 pub struct Progress<'a> {
     /// The number of threads.
     pub threads: usize,
     /// Returns the time in seconds.
     pub clock: Clock<'a>,
-    /// Called once, with the number of rounds to play.
+    /// A function that is called once, with the number of rounds to play.
     pub expect: &'a (dyn Fn(u64) + Sync),
-    /// Called after each run, with its number of rounds.
+    /// A function that is called after each run, with the run's number of rounds.
     pub done: &'a (dyn Fn(u64) + Sync),
-    /// Returns whether to stop. Finished runs are kept.
+    /// Returns whether to stop the experiment. Finished runs are kept.
     pub stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -54,15 +54,15 @@ impl Experiment {
             stopped: &|| false,
         };
         let results = compare(&Prepared::new(self)?, "", "", None, &progress)?;
-        Ok(results.expect("nothing stops it"))
+        Ok(results.expect("the experiment can't be stopped"))
     }
 }
 
 /// Makes all missing runs, and collects the results of all runs. Returns `None` if the caller stopped
 /// the experiment.
 ///
-/// Finished runs are kept in `output`, so that an interrupted experiment can be resumed. The tables
-/// depend neither on the number of threads nor on interruptions. Measured times do.
+/// Finished runs are kept in `output`, so that an interrupted experiment can be resumed. The number of
+/// threads and interruptions affect the measured times, but not the tables.
 pub fn compare(
     prepared: &Prepared,
     version: &str,
@@ -137,7 +137,7 @@ fn comparator_rounds(problem: &Problem) -> Vec<u64> {
     all.into_iter().collect()
 }
 
-/// For each problem's name and seed, the best fixed decisions by round.
+/// The best fixed decisions for each problem, seed and round.
 type Solved<'a> = HashMap<(&'a str, u64), HashMap<u64, Best>>;
 
 impl<'a> Work<'a> {
@@ -198,7 +198,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The key of a result in the cache, from everything that the result depends on.
+    /// The key of a result in the cache. It is computed from everything that the result depends on.
     fn key(&self, kind: &str, rounds: &[u64], parts: &[String]) -> String {
         let rounds = format!("{rounds:?}");
         let mut all = vec![kind, self.version, &self.platform, features(), &rounds];
@@ -206,7 +206,8 @@ impl<'a> Work<'a> {
         key(&all)
     }
 
-    /// The runs with their checkpoints and keys. The kind tells results of the same run apart.
+    /// The runs with their checkpoints and keys. The kind distinguishes different results of the same
+    /// run.
     fn plan(&self, kind: &str, runs: Vec<Run<'a>>) -> Result<Vec<Planned<'a>>> {
         let plan = |run: Run<'a>| {
             let checkpoints = checkpoints(run.problem, run.horizon);
@@ -237,8 +238,8 @@ impl<'a> Work<'a> {
         Ok(value)
     }
 
-    /// The problems and seeds for which a missing run needs the best fixed decision. Linear losses do
-    /// not need it.
+    /// The problems and seeds for which a missing run needs the best fixed decision. Runs with linear
+    /// losses do not need the best fixed decision.
     fn unsolved(&self, runs: &[Planned<'a>], kept: &[Option<Outcome>]) -> Vec<(&'a Problem, u64)> {
         let missing = runs.iter().zip(kept).filter(|(_, kept)| kept.is_none());
         let missing = missing.map(|(planned, _)| (planned.run.problem, planned.run.seed));
@@ -376,7 +377,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Draws a learner on a problem's set in the plane. Collected examples can't be drawn there, so that a
+/// Draws a learner on a problem's set in the plane. Collected examples can't be drawn in the plane. A
 /// synthetic stream with the same kind of labels replaces them.
 fn picture(problem: &Problem, name: &str, learner: &LearnerConfig) -> Result<Option<Picture>> {
     let config = &problem.config;

@@ -60,8 +60,9 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// An error at a key. `keys` is the path to it through the tables. The error has the key's line, or
-    /// the line of the innermost table of the path that exists.
+    /// An error at a key. `keys` is the path of tables that ends at the key. The error names the key's
+    /// line. If the key does not exist, the error names the line of the innermost existing table on the
+    /// path.
     pub(super) fn error(&self, keys: &[&str], what: impl Display) -> Error {
         let mut span = 0..0;
         if let Ok(file) = DeTable::parse(&self.text) {
@@ -88,7 +89,7 @@ impl Origin {
 }
 
 impl Experiment {
-    /// Reads an experiment from the text of its file. It opens none of the data files.
+    /// Reads an experiment from the text of its file, without opening any data file.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         let origin = Origin {
             path: path.into(),
@@ -97,11 +98,11 @@ impl Experiment {
         let file: File = toml::from_str(text)
             .map_err(|e| origin.error_at(&e.span().unwrap_or(0..0), e.message().trim_end()))?;
         let missing = match (file.problem.is_empty(), file.learner.is_empty()) {
-            (true, _) => {
-                Some("there is no problem; write a table [problem.NAME] with set, loss and stream")
-            }
+            (true, _) => Some(
+                "the experiment defines no problem; add a table [problem.NAME] with the keys set, loss and stream",
+            ),
             (_, true) => Some(
-                "there is no learner; write a table [learner.NAME] with name = \"ofw-ls\", for example",
+                "the experiment defines no learner; add a table [learner.NAME], for example with the line name = \"ofw-ls\"",
             ),
             _ => None,
         };
@@ -133,7 +134,9 @@ impl Experiment {
             problems.any(|p| p.learners.contains(name))
         };
         if let Some(idle) = experiment.learners.keys().find(|name| !is_played(name)) {
-            let what = format!("learner {idle} plays no problem; list it in one, or remove it");
+            let what = format!(
+                "learner {idle} plays no problem; add the learner to the list of a problem, or remove it"
+            );
             return Err(experiment.origin.error(&["learner", idle], what));
         }
         Ok(experiment)
@@ -185,8 +188,7 @@ impl Experiment {
             Some(given) => given,
             None if has_key(STEP) => Some(STEP.into()),
             None if many => {
-                let what =
-                    "this learner has no step size to scale; write tune = false, or tune = \"KEY\"";
+                let what = "this learner has no step size to scale; write tune = false, or tune = \"KEY\" to scale a different key";
                 return Err(error("", what));
             }
             None => None,
@@ -215,7 +217,7 @@ impl Experiment {
         let error = |key: &str, what: String| self.origin.error(&["learner", name, key], what);
         let spec = keys.get("spec");
         if spec.is_some() && keys.len() > 1 {
-            let what = "give either a spec, or a name and keys";
+            let what = "give either a spec, or a name and keys, but not both";
             return Err(error("spec", what.into()));
         }
         if let Some(Value::String(text)) = spec {
@@ -241,8 +243,8 @@ impl Experiment {
         }
     }
 
-    /// Checks that all tuned learners try equally many step sizes. A learner that tries more could find
-    /// a better one by chance.
+    /// Checks that all tuned learners try equally many step sizes. A learner that tries more step sizes
+    /// could find a better one by chance.
     fn check_budgets(&self) -> Result<()> {
         let mut tuned = self.learners.iter().filter(|(_, l)| l.tune.is_some());
         let Some((first, budget)) = tuned.next().map(|(name, l)| (name, l.scales.len())) else {
@@ -253,12 +255,12 @@ impl Experiment {
         };
         let tries = other.scales.len();
         let what = format!(
-            "learner {name} tries {tries} step sizes, and {first} tries {budget}; give both the same number of scales, or write tune = false"
+            "learner {name} tries {tries} step sizes, but learner {first} tries {budget}; give the two learners the same number of scales, or write tune = false"
         );
         Err(self.origin.error(&["learner", name], what))
     }
 
-    /// Fills in the file's defaults for all problems.
+    /// Gives every problem the defaults that the file sets.
     fn complete(
         &self,
         name: &str,
@@ -308,8 +310,9 @@ impl Experiment {
             if !self.learners.contains_key(player) || problem.learners[..i].contains(player) {
                 let known: Vec<&str> = self.learners.keys().map(String::as_str).collect();
                 let known = known.join(", ");
-                let what =
-                    format!("`{player}` is unknown or listed twice; the learners are {known}");
+                let what = format!(
+                    "learner `{player}` is unknown or listed twice; the learners are {known}"
+                );
                 return Err(origin.error(&["problem", name, "learners"], what));
             }
         }
@@ -333,8 +336,8 @@ pub(super) fn rounds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, 
     Ok(checked_horizons(vec![u64::deserialize(from)?])?.pop())
 }
 
-/// Reads the numbers of rounds of several runs: a list, or a first and a last number, between which
-/// the numbers double.
+/// Reads the numbers of rounds of several runs. They are given as a list, or as a first and a last
+/// number with doubling in between.
 pub(super) fn horizons<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, deny_unknown_fields)]
@@ -363,10 +366,10 @@ fn checked_horizons<E: serde::de::Error>(all: Vec<u64>) -> Result<Vec<u64>, E> {
     checked(all, increasing, what)
 }
 
-/// Reads seeds: a list, or their number n for the seeds 0 to n − 1.
+/// Reads seeds: a list of seeds, or a number n that stands for the seeds 0 to n − 1.
 pub(super) fn seeds<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged, expecting = "a number of seeds, or a list of them")]
+    #[serde(untagged, expecting = "a number of seeds, or a list of seeds")]
     enum Seeds {
         Count(u64),
         List(Vec<u64>),
@@ -439,7 +442,7 @@ where
     read.map_err(D::Error::custom)
 }
 
-/// Reads a spec from a table of a name and keys.
+/// Reads a spec from a table with a name and further keys.
 fn from_table<T>(table: &toml::Table) -> extremal::Result<T>
 where
     T: TryFrom<Table, Error = extremal::Error>,

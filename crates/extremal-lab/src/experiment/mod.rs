@@ -24,7 +24,8 @@ use serde::{Deserialize, Serialize};
 /// loss.
 pub const DEFAULT: &str = "default";
 
-/// An experiment with all defaults filled in. Its serialised form is an experiment's file again.
+/// An experiment with all defaults filled in. The serialised form is a valid file of the same
+/// experiment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Experiment {
     /// The title of the report.
@@ -76,7 +77,7 @@ pub struct ProblemConfig {
     pub stream: Source,
     #[serde(default, skip_serializing, deserialize_with = "file::rounds")]
     rounds: Option<u64>,
-    /// The numbers of rounds T, in increasing order. Each T is a run of its own.
+    /// The numbers of rounds T, in increasing order. Each T is a separate run.
     #[serde(default, deserialize_with = "file::horizons")]
     pub horizons: Vec<u64>,
     /// The seeds of the streams. Every learner plays each stream.
@@ -84,7 +85,7 @@ pub struct ProblemConfig {
     pub seeds: Vec<u64>,
     #[serde(rename = "told")]
     known_constants: Option<bool>,
-    /// The names of the learners that play.
+    /// The names of the learners that play the problem.
     #[serde(default, deserialize_with = "file::players")]
     pub learners: Vec<String>,
 }
@@ -95,8 +96,8 @@ impl ProblemConfig {
         self.horizons.last().copied().unwrap_or(0)
     }
 
-    /// Whether learners know the number of rounds T and the bound G on gradients. They always know λ,
-    /// which follows from the loss.
+    /// Whether learners know the number of rounds T and the bound G on gradients. Learners always know
+    /// λ, which follows from the loss.
     pub fn constants_are_known(&self) -> bool {
         self.known_constants.unwrap_or(true)
     }
@@ -111,7 +112,7 @@ pub struct LearnerConfig {
     /// The key that is scaled, usually the step size. `None` if nothing is scaled.
     #[serde(serialize_with = "file::key_or_false")]
     pub tune: Option<String>,
-    /// The factors that multiply the key's value, each in runs of its own.
+    /// The factors that multiply the key's value. Each factor has separate runs.
     pub scales: Vec<f64>,
     /// How decisions are stored.
     #[serde(skip_serializing_if = "is_default")]
@@ -163,19 +164,20 @@ pub struct RowSource {
     /// The path of a file.
     #[serde(skip_serializing_if = "is_default")]
     pub file: Option<String>,
-    /// The file's format; by default, its name decides.
+    /// The file's format. By default, the file's name determines the format.
     #[serde(skip_serializing_if = "is_default")]
     pub format: Option<String>,
     /// The label's column, in a file with named columns.
     #[serde(skip_serializing_if = "is_default")]
     pub label: Option<String>,
-    /// Whether the examples have labels; true by default. Prices for the log-wealth loss have none.
+    /// Whether the examples have labels; true by default. Prices for the log-wealth loss have no
+    /// labels.
     pub labels: Option<bool>,
     /// Whether the seed determines the order of the examples. Otherwise they have the file's order.
     pub shuffle: bool,
     /// Whether each column is divided by its largest absolute value.
     pub unit_columns: bool,
-    /// Whether each row is then divided by its norm.
+    /// Whether each row is divided by its norm, after the columns are scaled.
     pub unit_rows: bool,
     /// Whether a column of ones is added before rows are divided by their norms.
     pub intercept: bool,

@@ -28,7 +28,7 @@ pub struct Prepared {
     pub experiment: Experiment,
     /// The files and data sets that were read.
     pub inputs: Vec<Input>,
-    /// Notes to the user on how these files were read.
+    /// Notes to the user on how the files were read.
     pub notes: Vec<String>,
     pub(crate) problems: Vec<Problem>,
 }
@@ -139,7 +139,8 @@ impl Prepared {
     }
 }
 
-/// A key of a problem's table, and the error to report there. An empty key stands for the whole table.
+/// A key of a problem's table, and an error to report for this key. An empty key stands for the whole
+/// table.
 type Complaint = (&'static str, String);
 
 /// The next round of a stream. It is an error if the stream has ended, or if the caller stops the
@@ -244,7 +245,7 @@ impl Problem {
         let examples = rows.len();
         if (examples as u64) < longest {
             return refuse(format!(
-                "the data has only {examples} examples for {longest} rounds; give fewer rounds"
+                "the data has only {examples} examples for {longest} rounds; choose at most {examples} rounds"
             ));
         }
         let loss = self.objective.loss();
@@ -284,7 +285,7 @@ impl Problem {
     /// The properties of the losses that theorems may assume.
     pub fn losses(&self, stream: &dyn Stream) -> LossFacts {
         LossFacts {
-            // This holds for the longest row and the largest weight.
+            // The smoothness for the longest row and the largest weight.
             smoothness: self.smoothness,
             ..self.objective.facts(f64::INFINITY, !stream.is_adaptive())
         }
@@ -302,9 +303,9 @@ impl Problem {
         ]
     }
 
-    /// A learner's spec with its constants filled in. Each of T, G, λ and β is filled in if the learner
-    /// has a key for it, if it is known, and if the experiment's file does not set it. A randomised
-    /// learner gets the seed.
+    /// A learner's spec with its constants filled in. Each of the constants T, G, λ and β is filled in
+    /// if it is known, if the learner has a key for it, and if the experiment's file does not set this
+    /// key. A randomised learner gets the seed.
     pub fn with_constants(
         &self,
         learner: &LearnerConfig,

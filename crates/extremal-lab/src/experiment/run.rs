@@ -92,7 +92,8 @@ impl Proof {
             bound,
             vacuous: theory::is_vacuous(bound, end.trivial),
             of_mean: guarantee.assumptions().contains(&of_mean),
-            // "In expectation" says what the bound is about. No single run can break it.
+            // The assumption "in expectation" says that the theorem bounds a mean. No single run can
+            // violate this assumption.
             checks: checks
                 .map(|c| (c.holds || c.assumption == of_mean, c.detail))
                 .collect(),
@@ -145,8 +146,8 @@ impl Run<'_> {
     }
 
     /// Plays the run and records a checkpoint after each of the given rounds. The last of them is the
-    /// horizon. `best` holds the best fixed decision at each checkpoint. It is `None` for linear
-    /// losses: then the certificate is the regret itself.
+    /// horizon. `best` holds the best fixed decision at each checkpoint. For linear losses, `best` is
+    /// `None`, because the certificate is the regret itself.
     pub fn play(
         &self,
         checkpoints: &[u64],
@@ -282,8 +283,8 @@ impl Run<'_> {
     }
 }
 
-/// The theorem's bound after a round. `None` if the bound is not finite, or if it holds only at a fixed
-/// horizon and the round is another one.
+/// The theorem's bound after a round. `None` if the bound is not finite, or if the bound holds only at
+/// a fixed horizon and not at this round.
 fn bound_at(theorem: &Guarantee, round: f64) -> Option<f64> {
     let other = |a: &Assumption| matches!(a, Assumption::Horizon(t) if *t != round);
     let fixed = theorem.assumptions().iter().any(other);

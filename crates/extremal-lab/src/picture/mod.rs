@@ -23,13 +23,14 @@ use recorder::{Log, Recorder};
 /// rounds.
 pub type Build<'a> = &'a dyn Fn(&SharedSet, f64, u64) -> extremal::Result<Box<dyn Learner>>;
 
-/// Plays a learner on a problem's set in two dimensions, or in three dimensions if the set then lies in
-/// a plane, as simplices do. Returns `None` if the set, the loss, the stream or the learner does not
-/// exist in that dimension. The names of the problem and the learner in the result are empty.
+/// Plays a learner on a problem's set in two dimensions. Sets that lie in a plane of three dimensions,
+/// such as simplices, are played in three dimensions. Returns `None` if the set, the loss, the stream
+/// or the learner does not exist in such a low dimension. The names of the problem and the learner in
+/// the result are empty.
 ///
 /// For linear losses, the regret after a round compares the learner with the best decision for the
 /// rounds so far. For other losses, it compares the learner with the best decision for *all* rounds.
-/// After the last round, both are the regret.
+/// After the last round, either comparison gives the regret.
 ///
 /// ```
 /// use extremal::{learner::LearnerSpec, loss::{LossSpec, Objective}};
@@ -115,7 +116,8 @@ pub fn draw(
     }
     let best = hindsight.best().context(here)?;
     if !objective.is_linear() {
-        // So far, the steps hold the learner's total loss. Subtract that of the best decision.
+        // Until here, the steps hold the learner's total loss. Subtract the total loss of the best
+        // decision.
         let mut stream = spec.build(dim, seed).context(here)?;
         let mut total = 0.0;
         for step in &mut steps {
@@ -144,8 +146,8 @@ fn recorded(
     build: &dyn Fn(&SharedSet) -> extremal::Result<Box<dyn Learner>>,
 ) -> Option<(Box<dyn Learner>, Log)> {
     // On a ball, a learner computes the minimising points itself. If the ball's structure is hidden,
-    // the learner calls the oracle instead, and gets the same points up to rounding. If it can't play
-    // without that structure, it is not hidden.
+    // the learner calls the oracle instead, and gets the same points up to rounding. If the learner
+    // can't play without that structure, the structure is not hidden.
     let is_ball = set.structure().as_ball().is_some();
     [is_ball, false].into_iter().find_map(|general| {
         let (recorder, log) = Recorder::around(set, general);

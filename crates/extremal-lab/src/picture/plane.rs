@@ -13,8 +13,8 @@ const FLAT: f64 = 1e-9;
 /// The largest number of points of a boundary.
 const MOST: usize = 2_000;
 
-/// A set in two dimensions, or a set in three dimensions that lies in a plane, with coordinates of
-/// that plane.
+/// A set to draw in the plane, and the coordinates of the drawing. The set is either a set in two
+/// dimensions, or a set in three dimensions that lies in a plane.
 pub(super) struct Plane {
     pub set: SharedSet,
     /// The set's spec, with a note if it lies in a plane of three dimensions.
@@ -26,7 +26,8 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    /// The set of a spec in two dimensions, or in a plane of three dimensions. `None` if neither exists.
+    /// The set of a spec in two dimensions, or in a plane of three dimensions. `None` if the spec
+    /// allows neither.
     pub(super) fn of(spec: &SetSpec) -> Option<Self> {
         [2, 3].into_iter().find_map(|dim| {
             let spec = in_dimension(spec, dim)?;
@@ -70,7 +71,8 @@ impl Plane {
         let directions = 400;
         let points = (0..directions)
             .map(|k| {
-                // Points evenly over the sphere: equal steps in height, each turned by the golden angle.
+                // The points are spread evenly over the sphere: equal steps in height, each turned by
+                // the golden angle.
                 let height = 1.0 - (2.0 * f64::from(k) + 1.0) / f64::from(directions);
                 let radius = (1.0 - height * height).sqrt();
                 let turn = f64::from(k) * 2.399_963_229_728_653;
@@ -96,7 +98,8 @@ impl Plane {
         if (0..points.len()).any(|k| dot(&normal, &from(k)).abs() > thin) {
             return None; // The set has a volume.
         }
-        // The last coordinate direction that is not perpendicular to the plane, projected onto it.
+        // The last coordinate direction that is not perpendicular to the plane, projected onto the
+        // plane.
         let up = (0..3).rev().find_map(|axis| {
             let mut up: Vec<f64> = normal.iter().map(|n| -normal[axis] * n).collect();
             up[axis] += 1.0;
@@ -191,7 +194,7 @@ impl Edge<'_> {
         }
     }
 
-    /// Adds the points of the boundary that lie between two of its points.
+    /// Adds the points of the boundary that lie between the boundary points a and b.
     fn refine(&mut self, a: [f64; 2], b: [f64; 2]) -> Option<()> {
         let length = norm(&minus(&b, &a));
         if length <= self.near || self.points.len() >= MOST {
@@ -208,7 +211,7 @@ impl Edge<'_> {
     }
 }
 
-/// Returns the farthest point of a set in a direction.
+/// Computes the farthest point of a set in a direction.
 struct Support {
     oracle: Box<dyn Oracle>,
     atom: Atom,
@@ -233,8 +236,8 @@ impl Support {
     }
 }
 
-/// The spec in another dimension. Products keep their dimensions, because it is unclear how their parts
-/// would share the new dimension.
+/// The spec in another dimension. Products keep their dimensions, because it is unclear how their
+/// factors would share the new dimension.
 fn in_dimension(spec: &SetSpec, dim: usize) -> Option<SetSpec> {
     let mut table = serde_json::to_value(spec).ok()?;
     put_dimension(&mut table, dim);

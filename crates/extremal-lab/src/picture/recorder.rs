@@ -27,8 +27,8 @@ impl Log {
 pub(super) struct Recorder {
     inner: SharedSet,
     log: Log,
-    /// Whether the set's structure is hidden. Learners that know the set to be a ball compute the
-    /// minimising points themselves, and would not call the oracle.
+    /// Whether the set's structure is hidden. A learner that knows that the set is a ball computes the
+    /// minimising points itself, and would not call the oracle.
     general: bool,
 }
 

@@ -14,8 +14,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis for the positive ones of these values, with a margin of `pad` decades at both ends. `None`
-    /// if no value is positive.
+    /// An axis for the positive numbers among the values, with a margin of `pad` decades at both ends.
+    /// `None` if no value is positive.
     pub fn new(values: impl Iterator<Item = f64>, pad: f64, start: f64, end: f64) -> Option<Self> {
         let logs = values.filter(|v| *v > 0.0 && v.is_finite()).map(f64::log10);
         let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| {
@@ -37,8 +37,8 @@ impl Axis {
         self.start + part * (self.end - self.start)
     }
 
-    /// The values with a tick: powers of ten. A long axis has every second power, and a short axis has
-    /// multiples of the powers too.
+    /// The values with a tick. These are powers of ten. A long axis has a tick at every second power,
+    /// and a short axis also has ticks at multiples of the powers.
     pub fn ticks(&self) -> Vec<f64> {
         let span = self.high - self.low;
         let factors: &[f64] = match span {

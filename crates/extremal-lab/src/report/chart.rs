@@ -25,7 +25,7 @@ pub(super) enum Kind {
 pub(super) struct Point {
     pub x: f64,
     pub y: f64,
-    /// The smallest and the largest y of a seed.
+    /// The smallest and the largest y over the seeds.
     pub band: Option<(f64, f64)>,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Figure {
     pub y_label: &'static str,
     /// Whether the x axis has its ticks at the points. This suits a few chosen values of x.
     pub ticks_at_points: bool,
-    /// A value of y that has a tick whenever it is on the axis.
+    /// A value of y that gets a tick if the axis contains it.
     pub y_tick: Option<f64>,
     pub series: Vec<Series>,
     /// Sentences below the figure.
@@ -115,7 +115,7 @@ pub(super) fn marker(shape: usize, x: f64, y: f64) -> String {
 /// Moves overlapping labels apart, and keeps them between `low` and `high`.
 fn spread(labels: &mut [(f64, usize)], low: f64, high: f64) {
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // If there is not enough space for all labels, they are closer to each other.
+    // Without enough space for all labels, the distances between labels are reduced.
     let gap = LABEL_GAP.min((high - low) / labels.len().saturating_sub(1).max(1) as f64);
     let mut floor = low;
     for (y, _) in labels.iter_mut() {
@@ -150,7 +150,7 @@ fn rounded(value: f64) -> Value {
         .map_or(Value::Null, |v| json!(v))
 }
 
-/// The axes of a figure and their right end.
+/// The axes of a figure, and the right end of the figure's plot area.
 struct Frame {
     x: Axis,
     y: Axis,
@@ -195,7 +195,8 @@ impl Figure {
         Some(out)
     }
 
-    /// The values of x with a tick: those of the axis, or those points that have enough space.
+    /// The values of x with a tick: the ticks of the axis, or the points that have enough space for a
+    /// label.
     fn x_ticks(&self, axis: &Axis) -> Vec<f64> {
         if !self.ticks_at_points {
             return axis.ticks();
@@ -391,7 +392,8 @@ impl Series {
         };
         let mut points: Vec<(f64, f64)> = self.shown().map(|p| (p.x, p.y)).collect();
         if let (Kind::Theorem, [(px, py)]) = (self.kind, points.as_slice()) {
-            // If a theorem's curve has a single point, a dash as wide as a marker shows it.
+            // If a theorem's curve has a single point, the curve is drawn as a dash as wide as a
+            // marker.
             points = vec![(px / 1.08, *py), (px * 1.08, *py)];
         }
         let _ = write!(

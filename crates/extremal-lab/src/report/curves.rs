@@ -54,7 +54,7 @@ fn figure(view: &View<'_>, key: &str, what: &str, axes: (&'static str, &'static 
     }
 }
 
-/// A line of a learner, given with its index and its name.
+/// The line of a learner. The learner is given by its index and its name.
 fn series(
     (learner, name): (usize, &str),
     palette: &Palette,
@@ -147,8 +147,8 @@ struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// The regret per round, at x as the cost so far. A total regret would favour slow learners, which
-    /// have played fewer rounds.
+    /// The regret per round, drawn above the cost x so far. The total regret would favour slow
+    /// learners, which have played fewer rounds at the same cost.
     fn per_round(&self, x: f64) -> Point {
         let rounds = self.round as f64;
         Point {
@@ -158,7 +158,7 @@ impl Checkpoint {
         }
     }
 
-    /// The point of a value at this round.
+    /// The point that shows a value at the checkpoint's round.
     fn at(&self, value: Option<f64>) -> Option<Point> {
         Some(point(self.round as f64, value?))
     }
@@ -333,13 +333,13 @@ impl LongestRuns {
     }
 }
 
-/// The certified regret against comparators up to a norm, for every norm, at the end of the longest run.
+/// The certified regret against comparators up to each norm, at the end of the longest run.
 fn comparators(view: &View<'_>, palette: &Palette) -> Figure {
     let mut figure = figure(
         view,
         "comparators",
-        "certified regret by the comparators’ norm",
-        ("norm ρ of the weights", "certified regret over the loss"),
+        "certified regret against comparators up to a norm",
+        ("norm ρ of the weights", "certified regret / total loss"),
     );
     figure.y_tick = Some(0.5);
     for who in view.learners() {

@@ -103,7 +103,7 @@ impl Check<'_> {
     }
 }
 
-/// A figure in its tab.
+/// A figure and the name of its tab.
 struct Panel {
     name: &'static str,
     svg: String,
@@ -296,7 +296,7 @@ fn scenes(all: &[Results], palette: &Palette) -> Vec<Scene> {
     scenes
 }
 
-/// The seeds in words. If all problems share them, they are named once.
+/// The seeds in words. If all problems have the same seeds, the text names the seeds once.
 fn seeds(experiment: &Experiment) -> String {
     let text = |seeds: &[u64]| match seeds {
         [first, .., last] if seeds.windows(2).all(|w| w[1] == w[0] + 1) => {

@@ -1,5 +1,5 @@
-//! Colours and markers of the learners. A learner has the same ones in every table, figure and picture
-//! of a page.
+//! Colours and markers of the learners. A learner has the same colour and marker in every table, figure
+//! and picture of a page.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ const fn colour(learner: &'static str, light: &'static str, dark: &'static str) 
     }
 }
 
-/// The colours. Neighbours differ in lightness as well as in hue, for colour-blind readers.
+/// The colours. Neighbouring colours differ in lightness as well as in hue, for colour-blind readers.
 const COLOURS: [Colour; 23] = [
     colour("ofw", "#b86e00", "#eda63a"),
     colour("ofw-weibel", "#2f8fc9", "#7cc4f2"),
@@ -55,7 +55,8 @@ pub(super) struct Style {
     colour: usize,
     /// The number of the marker's shape.
     pub marker: usize,
-    /// Whether lines are thicker, which emphasises the paper's algorithms and the default learner.
+    /// Whether the learner's lines are thicker. Thick lines emphasise `ofw-ls`, `sc-ofw` and the
+    /// default learner.
     pub heavy: bool,
 }
 

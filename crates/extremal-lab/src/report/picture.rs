@@ -14,7 +14,7 @@ use crate::results::{Picture, Results, Step};
 const WIDTH: f64 = 420.0;
 const PLANE: f64 = 396.0;
 const MARGIN: f64 = 36.0;
-/// The upper and the lower end of the strip.
+/// The upper and the lower end of the strip that shows the regret.
 const STRIP: (f64, f64) = (404.0, 450.0);
 /// The length of the longest gradient's arrow.
 const ARROW: f64 = 74.0;
@@ -38,7 +38,7 @@ pub(super) struct Scene {
     outline: String,
     /// The coordinates of the best fixed decision.
     best: String,
-    /// The line of regret 0.
+    /// The line at regret 0.
     zero: String,
     pub rounds: Vec<Round>,
 }
@@ -166,8 +166,8 @@ fn points(of: impl Iterator<Item = [f64; 2]>) -> String {
     of.map(two).collect::<Vec<_>>().join(" ")
 }
 
-/// A path with a dot at each place. With round line caps, the dots are discs. With square line caps, they
-/// are diamonds.
+/// A path with a dot at each point. With round line caps, the dots are discs. With square line caps,
+/// they are diamonds.
 fn dots<'a>(of: impl Iterator<Item = &'a [f64; 2]>) -> String {
     of.map(|p| format!("M{}l.1.1", two(*p))).collect()
 }
@@ -241,7 +241,7 @@ impl Painter {
     fn arrow(&self, from: [f64; 2], gradient: [f64; 2]) -> String {
         let size = norm(gradient);
         let length = ARROW * size / self.longest;
-        // NaN if all gradients are 0
+        // The length is NaN if all gradients are 0.
         if !(length >= 2.0) {
             return String::new();
         }

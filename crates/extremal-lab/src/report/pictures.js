@@ -1,5 +1,5 @@
 // Steps through the pictures in the plane. Without this script, the page shows the last round. All
-// places were computed when the page was made; the script only copies them.
+// coordinates were computed when the page was made; the script only copies them.
 (function () {
   'use strict';
   const stage = document.querySelector('.stage');
@@ -44,7 +44,7 @@
       this.set(name, at ? { cx: at[0], cy: at[1], visibility: 'visible' } : { visibility: 'hidden' });
     }
 
-    // The parts that do not move.
+    // The elements that do not move.
     choose(picture) {
       this.picture = picture;
       for (const e of this.svg.querySelectorAll('.own')) {
@@ -52,7 +52,7 @@
         e.setAttribute('color', picture.light);
       }
       this.root.querySelector('.what').textContent = picture.set;
-      // in print the name replaces the chooser
+      // in print, the learner's name replaces the selection box
       this.root.querySelector('.no-js').textContent = picture.learner;
       this.svg.querySelector('title').textContent = picture.title;
       this.svg.setAttribute('aria-label', picture.title);

@@ -9,7 +9,7 @@
   tip.setAttribute('role', 'status');
   document.body.append(tip);
 
-  // Six digits, as people read them.
+  // The number with six digits, formatted for readers.
   function number(v) {
     if (v === null || v === undefined) return '—';
     const size = Math.abs(v);
@@ -123,7 +123,7 @@
     svg.addEventListener('pointerdown', point);
     svg.addEventListener('pointerleave', hide);
     svg.addEventListener('blur', hide);
-    // Left and right along a line, up and down from line to line.
+    // The left and right keys move along a line, and the up and down keys move between lines.
     svg.tabIndex = 0;
     svg.addEventListener('keydown', (event) => {
       const open = lines.filter((l) => l.length > 0 && !hidden(l[0].s));

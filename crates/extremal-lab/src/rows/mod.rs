@@ -1,5 +1,6 @@
 //! Collected examples, which are kept in memory and replayed as a stream. They come from a file or from
-//! an embedded data set. Their order is that of the file, or a random order that a seed determines.
+//! an embedded data set. The examples are in the file's order, or in a random order that a seed
+//! determines.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +20,7 @@ mod replay;
 pub use embedded::{Dataset, Task, datasets};
 use replay::Replay;
 
-/// The least share of non-zero entries with which rows are stored densely.
+/// The smallest share of non-zero entries for which rows are stored densely.
 const DENSE: f64 = 1.0 / 3.0;
 
 /// A factor on the largest norm of a row, to allow for rounding errors.
@@ -44,7 +45,8 @@ const SLACK: f64 = 1.0 + 1e-12;
 pub struct Rows {
     /// The number of features, including the column of ones if there is one.
     pub dim: usize,
-    /// The SHA-256 of the file's bytes, in hexadecimal. A compressed file is not decompressed for this.
+    /// The SHA-256 of the file's bytes, in hexadecimal. For a compressed file, this is the hash of the
+    /// compressed bytes.
     pub sha256: String,
     /// Notes to the user on how the file was read.
     pub notes: Vec<String>,
@@ -56,7 +58,7 @@ pub struct Rows {
     pub row_bound: f64,
     /// The largest absolute value of a label.
     pub label_bound: f64,
-    /// The largest weight of an example. Bounds on gradients are multiplied by it.
+    /// The largest weight of an example. Bounds on gradients are multiplied by this weight.
     pub weight_bound: f64,
     /// The smallest and the largest entry of all rows, including zeros. For x in the probability simplex,
     /// ⟨a, x⟩ lies between these two numbers.
@@ -156,8 +158,8 @@ impl Rows {
         )))
     }
 
-    /// A stream of the examples. If rows are shuffled, the seed determines their order. Otherwise this is
-    /// [`Rows::in_order`].
+    /// A stream of the examples. If rows are shuffled, the seed determines their order. Otherwise the
+    /// stream is that of [`Rows::in_order`].
     pub fn stream(self: &Arc<Self>, seed: u64, dim: usize) -> extremal::Result<Box<dyn Stream>> {
         if self.shuffle && dim >= self.dim {
             return Ok(Box::new(Replay::new(self.clone(), Some(seed), dim)));

@@ -1,10 +1,11 @@
-//! The surrogate gap h_t = F_{t−1}(x_t) − min F_{t−1} of the papers. F_{t−1} is the *surrogate*: the
-//! function that a Frank-Wolfe learner approximately minimises to find its decision x_t.
+//! The surrogate gap h_t = F_{t−1}(x_t) − min F_{t−1} that the papers define. F_{t−1} is the
+//! *surrogate*: the function that a Frank-Wolfe learner approximately minimises to find its decision
+//! x_t.
 //!
 //! The gap is computed independently of the learner. Up to a constant, the surrogate is a multiple of a
-//! squared distance: F(x) = (β/2)‖x − z‖² + const. The minimiser of F over the set is the projection y of
-//! z onto the set, and h = (β/2)(‖x − y‖² + 2⟨x − y, y − z⟩). Both terms are at least 0. Neither is a
-//! difference of large numbers, even if z lies far outside the set.
+//! squared distance: F(x) = (β/2)‖x − z‖² + const. The minimiser of F over the set is the projection y
+//! of z onto the set, and h = (β/2)(‖x − y‖² + 2⟨x − y, y − z⟩). Both terms are at least 0. Neither
+//! term is a difference of large numbers, even if z lies far outside the set.
 
 use extremal::kernel;
 use extremal::learner::LearnerSpec;
@@ -75,8 +76,9 @@ enum Lemma {
 }
 
 impl Follower {
-    /// A follower for a learner on a set with a projection. `None` for learners without such a surrogate,
-    /// and for learners that estimate T or G, whose surrogate changes during the run.
+    /// A follower for a learner on a set with a projection. `None` for learners without such a
+    /// surrogate. `None` also for learners that estimate T or G, because their surrogate changes during
+    /// the run.
     pub fn new(spec: &LearnerSpec, set: &SharedSet) -> Option<Self> {
         let geometry = set.geometry();
         let (rule, start) = match spec {
@@ -161,9 +163,10 @@ impl Follower {
         self.rounds += 1;
     }
 
-    /// The gap h_t of the decision after t − 1 rounds, and the bound on it from the lemma of the learner's
-    /// theorem. The bound is `None` unless the gradients are within G, there are at most T rounds, and
-    /// the set has the curvature that the lemma assumes. The result is `None` if the projection fails.
+    /// The gap h_t of the decision after t − 1 rounds, and the bound on h_t from the lemma of the
+    /// learner's theorem. The bound is `None` unless the gradients are within G, there are at most T
+    /// rounds, and the set has the curvature that the lemma assumes. The result is `None` if the
+    /// projection fails.
     pub fn gap(&mut self, next: &dyn Point) -> Option<(f64, Option<f64>)> {
         let gap = self.distance(next)?;
         Some((gap.max(0.0), self.lemma()))

@@ -719,7 +719,7 @@ fn it_takes_what_its_documentation_says_and_nothing_else() {
             .unwrap()
             .build(&set)
             .unwrap_err();
-        assert!(error.to_string().contains("takes examples"), "{error}");
+        assert!(error.to_string().contains("observes examples"), "{error}");
     }
     let row = Row::sparse(&[0], &[1.0]);
     assert!(Example::new(row, 1.0, 1.0, &objective("linear")).is_err());

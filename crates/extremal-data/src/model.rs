@@ -1,7 +1,7 @@
 //! Model files, which store a trained model.
 //!
-//! A model file begins with a text header, which the command `head` can show. The sections follow.
-//! Each has its own encoding:
+//! A model file begins with a text header, which the command `head` can show. The sections follow. Each
+//! section has its own encoding:
 //!
 //! ```text
 //! extremal model 1
@@ -115,8 +115,8 @@ impl ModelFile {
         out.write_all(&crc.finalize().to_le_bytes())
     }
 
-    /// Decodes a model. Errors show the name `file`. The memory in use is at most a small multiple
-    /// of the size of `bytes`, even if they are damaged.
+    /// Decodes a model. Errors show the name `file`. The memory in use is at most a small multiple of the
+    /// size of `bytes`, even if the bytes are damaged.
     pub fn from_bytes(bytes: &[u8], file: &str) -> Result<Self> {
         let opening = Opening::of(bytes).map_err(|what| Error::content(file, what))?;
         opening

@@ -1,20 +1,21 @@
 //! Follow the leader, and the perturbed leader: FPL with several samples per round, OSPF with
 //! blocks of rounds.
 //!
-//! **The perturbed leader.** Move the set's centre to 0. Let h be the support function of the set, R
-//! its largest norm, and v uniform in the unit ball. The gradient of Φ_δ(s) = E h(s + v/δ) is the mean
-//! of a sample. Φ_δ ≥ h, and when δ shrinks to δ', Φ grows by at most R/δ' − R/δ. The gradient of Φ_δ is
-//! RLδ-Lipschitz, where L is [`perturbation_smoothness`]. Let G_b be the sum of the gradients of block b
-//! and S_b the sum of G_1, …, G_b. For decisions x̄_b = ∇Φ_{δ_b}(−S_{b−1}) with δ not growing, the
-//! potentials telescope:
+//! **The perturbed leader.** Move the set's centre to 0. Let h be the support function of the set, R the
+//! largest norm of its points, and v uniform in the unit ball. The gradient of Φ_δ(s) = E h(s + v/δ) is
+//! the expectation of a sampled decision. Φ_δ ≥ h, and when δ shrinks to δ', Φ grows by at most R/δ' −
+//! R/δ. The gradient of Φ_δ is RLδ-Lipschitz, where L is [`perturbation_smoothness`]. Let G_b be the sum
+//! of the gradients of block b and S_b the sum of G_1, …, G_b. For decisions x̄_b = ∇Φ_{δ_b}(−S_{b−1})
+//! and a δ that does not grow, the potentials telescope:
 //!
 //! Σ⟨G_b, x̄_b − u⟩ ≤ R/δ_B + Σ D_b, D_b ≤ min(RLδ_b‖G_b‖²/2, D‖G_b‖).
 //!
-//! While S = 0, δ is ∞: every point of the set, including the start, is a subgradient of h at 0.
+//! While S = 0, δ is ∞. Every point of the set, including the start, is then a valid decision, because it
+//! is a subgradient of h at 0.
 //!
-//! A decision x is the mean of m samples, with E‖x − x̄‖² ≤ R²/m. For losses fixed before the run, a
-//! round adds E⟨∇f(x), x − x̄⟩ = E⟨∇f(x) − ∇f(x̄), x − x̄⟩. This is 0 for linear losses, at most βR²/m for
-//! β-smooth losses, and always at most GR/√m.
+//! A decision x is the mean of m samples, so that E‖x − x̄‖² ≤ R²/m. For losses fixed before the run, a
+//! round adds E⟨∇f(x), x − x̄⟩ = E⟨∇f(x) − ∇f(x̄), x − x̄⟩. This is 0 for linear losses, at most βR²/m
+//! for β-smooth losses, and always at most GR/√m.
 
 use super::Assumption::{Gradient, InExpectation, Oblivious, StronglyConvexLosses};
 use super::Guarantee;
@@ -39,8 +40,8 @@ pub fn ftl_strongly_convex(gradient: f64, lambda: f64, diameter: f64) -> Guarant
 }
 
 /// The smoothness constant L = min(d, √(2(d + 1)/π)) of the perturbed leader in dimension d. It is at
-/// least 2V_{d−1}/V_d, where V_d is the volume of the unit ball: two unit balls whose centres are ε
-/// apart differ in a volume of at most 2εV_{d−1}.
+/// least 2V_{d−1}/V_d, where V_d is the volume of the unit ball, because two unit balls whose centres are
+/// ε apart differ in a volume of at most 2εV_{d−1}.
 pub fn perturbation_smoothness(dim: f64) -> f64 {
     dim.min((2.0 * (dim + 1.0) / std::f64::consts::PI).sqrt())
 }
@@ -67,7 +68,8 @@ pub struct Perturbation {
     pub diameter: f64,
     /// d, the dimension.
     pub dim: f64,
-    /// The regret from sampling: per round for [`perturbed`], in total for [`perturbed_adaptive`].
+    /// The regret from sampling. For [`perturbed`] it is the regret per round, and for
+    /// [`perturbed_adaptive`] the total.
     pub noise: f64,
 }
 

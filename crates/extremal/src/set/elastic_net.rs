@@ -99,9 +99,9 @@ impl ElasticNetBall {
         0.5 * (straight + straight.hypot(round)) / self.spike
     }
 
-    /// Whether c exceeds the threshold aλ of k members with Σ(1 − c²) = `lost`, where λ² = Σc²/(4b +
-    /// ka²). The threshold of any set of members is at most the threshold of the atom's own coordinates.
-    /// A coordinate that fails this test is therefore not in the atom.
+    /// Whether c exceeds the threshold aλ of k members with Σ(1 − c²) = `lost`, where
+    /// λ² = Σc²/(4b + ka²). The threshold of any set of members is at most the threshold of the atom's
+    /// own coordinates. A coordinate that fails this test is therefore not in the atom.
     fn exceeds(&self, c: f64, k: usize, lost: f64) -> bool {
         4.0 * self.b * c * c > self.a * self.a * (k as f64 * below_one(c) - lost)
     }
@@ -281,9 +281,10 @@ impl Projection for ElasticNetProjection {
         }
         let top = kernel::max_abs(x);
         let reach = (top / spike).min(range::FAR);
-        // Start with the m for which the largest entry of z is `first` ≤ 1. The `gap` of an entry is its
-        // difference from the largest entry. Far outside the ball, only these gaps matter. Then z = first
-        // − (gap + n·(a + 2b·first))/(grown + 2bn), where n is the part of m that is still unknown.
+        // Start with the m for which the largest entry of z is `first` ≤ 1. The `gap` of an entry is
+        // its difference from the largest entry. Far outside the ball, only these gaps matter. Then
+        // z = first − (gap + n·(a + 2b·first))/(grown + 2bn), where n is the part of m that is still
+        // unknown.
         let (first, grown) = if reach > 1.0 {
             (1.0, (2.0 * b * reach + a) / (a + 2.0 * b))
         } else {

@@ -1,5 +1,5 @@
-//! The group ball {‖(‖x_g‖_s)_g‖_p ≤ r}, whose atoms select whole groups of coordinates. With s = 2 and p
-//! = 1 it is the ball of the group lasso, and only one group of an atom is not 0.
+//! The group ball {‖(‖x_g‖_s)_g‖_p ≤ r}, whose atoms select whole groups of coordinates. With s = 2 and
+//! p = 1 it is the ball of the group lasso, and only one group of an atom is not 0.
 //!
 //! For 1 < s, p ≤ 2 it is strongly convex in its own norm, with the constant K/r where K = min(s, p) − 1.
 //! The proof uses the p-inequality (E N(x ± y)^p)^(2/p) ≥ N(x)² + K·N(y)² of a norm N, where the sign is

@@ -68,13 +68,13 @@ pub fn dual_averaging_adaptive(diameter: f64, root: f64) -> Guarantee {
 /// exact. For T ≥ 5 the first part is at most 5(1/α + GD)·d·ln T (Hazan, Agarwal & Kale 2007), since
 /// 1/(2γ) = max{4GD, 1/α} and γGD ≤ 1/8.
 ///
-/// Proof. With γ ≤ ½min{1/(4GD), α}, an α-exp-concave f has f(x_t) − f(u) ≤ ⟨g_t, x_t − u⟩ − (γ/2)⟨g_t,
-/// x_t − u⟩² over the set. A λ-strongly convex f has this property too if γ ≤ λ/‖g_t‖². Let y = x_t −
-/// A_t⁻¹g_t/γ. In the norm of A_t, ⟨g_t, x_t − u⟩ = (1/(2γ))g_tᵀA_t⁻¹g_t + (γ/2)(‖x_t − u‖² − ‖y − u‖²).
-/// If x_{t+1} has the gap ε_t ≥ ⟨A_t(x_{t+1} − y), x_{t+1} − u⟩, then ‖y − u‖² ≥ ‖x_{t+1} − u‖² − 2ε_t.
-/// The sum over t telescopes except for two terms. The term of A_t − A_{t−1} = g_tg_tᵀ cancels with the
-/// square above, and the term of A_0 = I/(γ²D²) is at most 1/(2γ). Finally Σ g_tᵀA_t⁻¹g_t ≤ ln(det
-/// A_T/det A_0) ≤ d·ln(1 + (γD)²Σ‖g_t‖²/d).
+/// Proof. With γ ≤ ½min{1/(4GD), α}, an α-exp-concave f has f(x_t) − f(u) ≤
+/// ⟨g_t, x_t − u⟩ − (γ/2)⟨g_t, x_t − u⟩² over the set. A λ-strongly convex f has this property too if
+/// γ ≤ λ/‖g_t‖². Let y = x_t − A_t⁻¹g_t/γ. In the norm of A_t, ⟨g_t, x_t − u⟩ = (1/(2γ))g_tᵀA_t⁻¹g_t +
+/// (γ/2)(‖x_t − u‖² − ‖y − u‖²). If x_{t+1} has the gap ε_t ≥ ⟨A_t(x_{t+1} − y), x_{t+1} − u⟩, then
+/// ‖y − u‖² ≥ ‖x_{t+1} − u‖² − 2ε_t. The sum over t telescopes except for two terms. The term of
+/// A_t − A_{t−1} = g_tg_tᵀ cancels with the square above, and the term of A_0 = I/(γ²D²) is at most
+/// 1/(2γ). Finally Σ g_tᵀA_t⁻¹g_t ≤ ln(det A_T/det A_0) ≤ d·ln(1 + (γD)²Σ‖g_t‖²/d).
 pub fn ons(alpha: f64, gamma: f64, gradient: f64, diameter: f64, dim: f64, left: f64) -> Guarantee {
     let share = gamma * gradient * diameter;
     let bound = move |rounds: f64| {

@@ -29,9 +29,9 @@ pub fn hedge(base: f64, exponent: f64, regret: f64) -> Guarantee {
     Guarantee::of_run(name, exponent.max(0.5), base + regret)
 }
 
-/// Exponentiated gradient with η = s√(2 ln(N)/H)/(τG) for a horizon H: regret ≤ τG√(ln(N)/2)·(√H/s +
-/// sT/√H) after T rounds. For T = H and s = 1 this is τG√(2T ln N). `bound` is G, `largest` is the
-/// largest entry of a gradient in the run, and `size` is τ.
+/// Exponentiated gradient with η = s√(2 ln(N)/H)/(τG) for a horizon H:
+/// regret ≤ τG√(ln(N)/2)·(√H/s + sT/√H) after T rounds. For T = H and s = 1 this is τG√(2T ln N). `bound`
+/// is G, `largest` is the largest entry of a gradient in the run, and `size` is τ.
 pub fn eg(
     bound: f64,
     largest: f64,

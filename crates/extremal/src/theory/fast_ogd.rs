@@ -32,8 +32,8 @@ pub fn fast_ogd(gradient: f64, diameter: f64, mu: f64) -> Guarantee {
     Guarantee::new("Fast OGD, (κ/2+1)GD√T", 0.5, bound).assuming([Gradient(gradient)])
 }
 
-/// With step sizes η_t = D/max(√(2κV_t), κM_t), regret ≤ (D/2)·max(√(2κV), κM) + (D/2)·√(2κV), where V =
-/// Σ‖g_t‖² and M = max‖g_t‖ over the run. `root` is √V, and `largest` is M.
+/// With step sizes η_t = D/max(√(2κV_t), κM_t), regret ≤ (D/2)·max(√(2κV), κM) + (D/2)·√(2κV), where
+/// V = Σ‖g_t‖² and M = max‖g_t‖ over the run. `root` is √V, and `largest` is M.
 ///
 /// The first part is D²/(2η_T). The second part bounds (κ/2)Σ η_t‖g_t‖² ≤ (D/2)√(κ/2)·Σ‖g_t‖²/√V_t ≤
 /// (D/2)√(κ/2)·2√V. The two parts sum to at most √(2κ)·D√V + (κ/2)DM.
@@ -44,8 +44,8 @@ pub fn fast_ogd_adaptive(diameter: f64, mu: f64, root: f64, largest: f64) -> Gua
     Guarantee::of_run("Fast OGD, D√(2κΣ‖g‖²)+κDM/2", 0.5, bound)
 }
 
-/// With step sizes η_t = 1/(2μG + λt) and λ-strongly convex losses, regret ≤ μGD² + κG²/(2λ)·min(1 + ln
-/// T, ln(1 + λT/(2μG))).
+/// With step sizes η_t = 1/(2μG + λt) and λ-strongly convex losses,
+/// regret ≤ μGD² + κG²/(2λ)·min(1 + ln T, ln(1 + λT/(2μG))).
 ///
 /// The terms (1/η_t − 1/η_{t−1} − λ)‖x_t − u‖²/2 are 0 except for the first, which is at most μGD². The
 /// sum Σ 1/(2μG + λt) satisfies both bounds in the minimum. If the learner replaces G by the largest ‖g‖

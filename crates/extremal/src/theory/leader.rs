@@ -1,12 +1,12 @@
 //! Follow the leader, and the perturbed leader: FPL with several samples per round, OSPF with
 //! blocks of rounds.
 //!
-//! **The perturbed leader.** Move the set's centre to 0. Let h be the support function of the set, R the
-//! largest norm of its points, and v uniform in the unit ball. The gradient of Φ_δ(s) = E h(s + v/δ) is
-//! the expectation of a sampled decision. Φ_δ ≥ h, and when δ shrinks to δ', Φ grows by at most R/δ' −
-//! R/δ. The gradient of Φ_δ is RLδ-Lipschitz, where L is [`perturbation_smoothness`]. Let G_b be the sum
-//! of the gradients of block b and S_b the sum of G_1, …, G_b. For decisions x̄_b = ∇Φ_{δ_b}(−S_{b−1})
-//! and a δ that does not grow, the potentials telescope:
+//! **The perturbed leader.** Move the set's centre to 0. Let h be the support function of the set, R
+//! the largest norm of its points, and v uniform in the unit ball. The gradient of Φ_δ(s) = E h(s + v/δ)
+//! is the expectation of a sampled decision. Φ_δ ≥ h, and when δ shrinks to δ', Φ grows by at
+//! most R/δ' − R/δ. The gradient of Φ_δ is RLδ-Lipschitz, where L is [`perturbation_smoothness`].
+//! Let G_b be the sum of the gradients of block b and S_b the sum of G_1, …, G_b. For decisions
+//! x̄_b = ∇Φ_{δ_b}(−S_{b−1}) and a δ that does not grow, the potentials telescope:
 //!
 //! Σ⟨G_b, x̄_b − u⟩ ≤ R/δ_B + Σ D_b, D_b ≤ min(RLδ_b‖G_b‖²/2, D‖G_b‖).
 //!

@@ -28,7 +28,7 @@ impl Packing {
         }
     }
 
-    /// The usual extension.
+    /// The usual extension of the file name.
     fn extension(self) -> &'static str {
         match self {
             Packing::Gzip => ".gz",
@@ -47,8 +47,8 @@ impl Packing {
         })
     }
 
-    /// The format of a file that begins with `head`, which has ten bytes, or the whole file if it is
-    /// shorter.
+    /// The format of a file that begins with `head`. `head` has ten bytes, or is the whole file if the
+    /// file is shorter.
     fn of(head: &[u8]) -> Option<Packing> {
         Packing::ALL
             .into_iter()

@@ -68,7 +68,7 @@ enum Place {
     /// A file, which may not exist yet.
     File {
         target: PathBuf,
-        /// The prefix of its temporary files.
+        /// The prefix of the names of this file's temporary files.
         stem: String,
         old: Option<Metadata>,
     },
@@ -143,7 +143,8 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links in a row"))
 }
 
-/// Removes temporary files of processes that have ended. The lock of such a file has ended too.
+/// Removes temporary files of processes that have ended. The operating system has released the locks of
+/// such files.
 fn remove_left_over(folder: &Path, stem: &str) {
     // Failures are harmless, since no name is used twice.
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -158,7 +159,7 @@ fn remove_left_over(folder: &Path, stem: &str) {
     }
 }
 
-/// A locked file that is removed when dropped, unless it was renamed.
+/// A locked temporary file. When this value is dropped, a file that was not renamed is removed.
 struct Temporary {
     file: File,
     path: PathBuf,
@@ -166,13 +167,13 @@ struct Temporary {
 }
 
 impl Temporary {
-    /// Creates the file, with the owner and the permissions of the old file if there is one.
+    /// Creates the file. It gets the owner and the permissions of the old file if there is an old file.
     fn create(folder: &Path, stem: &str, old: Option<&Metadata>) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         if old.is_some() {
-            // The file is private until it has the permissions of the old file.
+            // The new file is private until it gets the permissions of the old file.
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         }
         let process = std::process::id();

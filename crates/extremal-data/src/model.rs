@@ -14,7 +14,8 @@
 //! the bytes of all sections, then a CRC-32 of everything before it
 //! ```
 //!
-//! `bytes` is the number of bytes after its line. The same content always gives the same bytes.
+//! `bytes` is the number of bytes after the line of `bytes`. The same content always gives the same
+//! bytes.
 //!
 //! ```
 //! use extremal_data::{ModelFile, Section};
@@ -167,10 +168,10 @@ impl ModelFile {
         Ok(Self { about, sections })
     }
 
-    /// Writes the model to a file atomically: it writes, syncs and renames a temporary file in the
-    /// same folder. On any failure the old file is unchanged. Links are followed, and the
-    /// permissions of an existing file are kept. Temporary files of killed processes are removed.
-    /// Pipes and devices are written directly.
+    /// Writes the model to a file atomically: a temporary file in the same folder is written, synced and
+    /// renamed. On any failure the old file is unchanged. Links are followed, and the permissions of an
+    /// existing file are kept. Temporary files of killed processes are removed. Pipes and devices are
+    /// written directly.
     pub fn write(&self, path: &Path) -> Result<()> {
         atomic::replace(path, |file| self.encode(file))
     }

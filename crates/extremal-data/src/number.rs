@@ -47,7 +47,7 @@ fn no_digits(lanes: u64) -> u64 {
     (lanes.wrapping_add(0x7676_7676_7676_7676) | lanes) & HIGHEST_BITS
 }
 
-/// The number of digits at the start.
+/// The number of digits at the start of `word`.
 #[inline(always)]
 fn digits(word: u64) -> u32 {
     no_digits(word ^ 0x3030_3030_3030_3030).trailing_zeros() / 8
@@ -56,7 +56,7 @@ fn digits(word: u64) -> u32 {
 /// Eight digits as a number.
 #[inline(always)]
 fn joined(lanes: u64) -> u64 {
-    // Neighbours are combined into pairs, then fours, then eight digits.
+    // Neighbouring digits are combined into pairs, pairs into fours, and fours into eight digits.
     let pairs = lanes.wrapping_mul(10 * 256 + 1) >> 8;
     let fours = (pairs & 0x00FF_00FF_00FF_00FF).wrapping_mul(100 * 65_536 + 1) >> 16;
     (fours & 0x0000_FFFF_0000_FFFF).wrapping_mul((10_000 << 32) + 1) >> 32
@@ -66,11 +66,11 @@ fn joined(lanes: u64) -> u64 {
 /// the index, the value and the position after the pair. The character at this position is not a digit.
 /// The caller checks whether this character may follow a value.
 ///
-/// Most of the reading time is spent here: the next pair can't start before the end of this one is known.
-/// The search for the ends is therefore minimal: the first character above `9` ends the index, and the
-/// first character below `0` ends the value. The validation follows later. A single bounds check covers
-/// all reads. The most common values have one digit before the point and up to seven after it. They take
-/// one step.
+/// Most of the reading time is spent in this function: the next pair can't start before the end of this
+/// pair is known. The search for the ends is therefore minimal: the first character above `9` ends the
+/// index, and the first character below `0` ends the value. The validation follows later. A single bounds
+/// check covers all reads. The most common values, with one digit before the point and up to seven digits
+/// after the point, take one step.
 #[inline(always)]
 pub(crate) fn short_pair(text: &[u8], at: usize) -> Option<(u32, f64, usize)> {
     let near = text.get(at..)?.first_chunk::<24>()?;

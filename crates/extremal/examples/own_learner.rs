@@ -1,6 +1,6 @@
 //! Your own learner next to built-in learners. It is online Frank-Wolfe with the paper's line search, but
-//! its step sizes are at most 1/√t. Like any other learner, it works with every storage and set, can be
-//! saved and loaded, and can be a base learner of a hedge.
+//! its step sizes are at most 1/√t. Like any other learner, this learner works with every storage and
+//! set, can be saved and loaded, and can be a base learner of a hedge.
 
 use extremal::game::Game;
 use extremal::hindsight::Meter;

@@ -1,6 +1,6 @@
 //! Your own oracle and loss. The decision is a walk through a grid of streets, and a late arrival has a
-//! cost. The set contains all mixtures of paths. Its oracle finds a shortest path. The set has no
-//! projection.
+//! cost. The set contains all mixtures of paths. The oracle of the set finds a shortest path. The set has
+//! no projection.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! A sparse stream in 100,000 dimensions. The run is saved half-way and resumed in a new learner. It ends
-//! with the same bits as an uninterrupted run.
+//! A sparse stream in 100,000 dimensions. The run is saved half-way and resumed in a new learner. The
+//! resumed run ends with the same bits as an uninterrupted run.
 
 use extremal::game::Game;
 use extremal::hindsight::Meter;

@@ -95,7 +95,8 @@ pub trait Loss: Send + Sync {
         })
     }
 
-    /// The probability of the label +1 given the prediction z, if the loss models one.
+    /// The probability of the label +1 given the prediction z. It is `None` if the loss does not model
+    /// probabilities.
     fn probability(&self, _z: f64) -> Option<f64> {
         None
     }
@@ -345,12 +346,12 @@ impl<L: Loss + ?Sized> Objective<L> {
         })
     }
 
-    /// A bound on the rounding error of an evaluation's value, and of the tangent that its gradient
-    /// defines. `row_norm` is the norm of the row, and `length` bounds the norm of x.
+    /// A bound on the rounding error of an evaluation's value, and of the tangent that the evaluation's
+    /// gradient defines. `row_norm` is the norm of the row, and `length` bounds the norm of x.
     ///
     /// The prediction has an error of at most `off`. Over this distance a smooth loss changes by at most
-    /// slope·off + curvature·off²/2. Any convex loss changes by at most `off` times the steeper of its
-    /// slopes at both ends. The value and the slope of the loss have errors of 8 units in the last place.
+    /// slope·off + curvature·off²/2. Any convex loss changes by at most `off` times its steeper slope at
+    /// the two ends. The value and the slope of the loss have errors of 8 units in the last place.
     pub(crate) fn rounding(
         &self,
         example: (&Row<'_>, f64, f64),
@@ -373,7 +374,7 @@ impl<L: Loss + ?Sized> Objective<L> {
             slope_at(z - off).max(slope_at(z + off)) * off
         };
         let squares = self.ridge + self.largest();
-        // the terms of ⟨x, Ax⟩ add up to at most √d·‖A‖·‖x‖²
+        // the absolute values of the terms of ⟨x, Ax⟩ add up to at most √d·‖A‖·‖x‖²
         let dim = x.dim();
         let norm = accuracy.norm * rounding::of_dot(dim) * (dim as f64).sqrt();
         data + norm * squares * length * length + 16.0 * UNIT * evaluation.value.abs()
@@ -465,7 +466,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         }
     }
 
-    /// A total loss minus [`Objective::least_total`]. It is an upper bound on the regret.
+    /// A total loss minus [`Objective::least_total`]. This difference is an upper bound on the regret.
     pub fn above_least(&self, total: f64) -> f64 {
         total - self.least_total()
     }

@@ -11,7 +11,7 @@ pub(crate) struct Smoothed {
     pub slope: f64,
     /// The value of the loss itself.
     pub unsmoothed: f64,
-    /// The loss lies above the tangent of the smoothed loss by at least this much, everywhere.
+    /// Everywhere, the loss lies above the tangent of the smoothed loss by at least this much.
     pub smoothing_slack: f64,
     /// The line with this slope through (`at`, `height`) exceeds the loss by at most `error`.
     pub at: f64,
@@ -87,7 +87,7 @@ fn beyond(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64, slope: f64) 
         let far = z - slope.signum() * reach;
         let (value, here) = loss.at(far, label);
         let past = (here - (z - far) / mu > 0.0) != (slope > 0.0);
-        // stop if no number is such a point
+        // stop if no number is a point of this kind
         if (value.is_finite() && past) || !reach.is_finite() {
             return far;
         }

@@ -65,7 +65,7 @@ struct AdversaryStream {
     sum: Vec<f64>,
 }
 
-/// Subtracts from `row` its component along `a`.
+/// Removes from `row` the component of `row` along `a`.
 fn remove_part(row: &mut [f64], a: &[f64]) {
     let norm = kernel::norm(a);
     if norm > 1e-12 {

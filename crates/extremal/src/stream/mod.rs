@@ -95,7 +95,7 @@ fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// A bound on the norm of a row that was divided by its norm. It allows for rounding.
+/// A bound on the norm of a row that was divided by its norm. The bound allows for rounding.
 const UNIT: f64 = 1.0 + 1e-12;
 
 /// A stream whose rounds do not depend on the decisions.
@@ -188,7 +188,7 @@ fn planted(rng: &mut ChaCha8Rng, dim: usize, radius: f64) -> Vec<f64> {
     point
 }
 
-/// Fills `row` with the mean plus Gaussian noise of norm about `noise`. A row of norm above 1 is
+/// Fills `row` with the mean plus Gaussian noise, whose norm is about `noise`. A row of norm above 1 is
 /// scaled to norm 1.
 fn fill_around(rng: &mut ChaCha8Rng, mean: &[f64], noise: f64, row: &mut [f64]) {
     fill_normal(rng, row);

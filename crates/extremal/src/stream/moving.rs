@@ -91,7 +91,7 @@ fields! {
         pub every: u64 = 100 => Kind::COUNT,
         /// the norm of w
         pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,
-        /// the noise's standard deviation
+        /// the standard deviation of the noise
         pub noise: f64 = 0.1 => Kind::NOT_NEGATIVE,
     }
 }

@@ -23,7 +23,7 @@ pub fn adahedge(n: f64, ranges: f64) -> f64 {
 }
 
 /// Hedge: regret ≤ the bound of any base learner + 2Δ, with Δ = Σδ_t of the run. `base` is the base
-/// learner's bound for the rounds played, which grows like T^`exponent`. `regret` is 2Δ.
+/// learner's bound for the rounds of the run. This bound grows like T^`exponent`. `regret` is 2Δ.
 pub fn hedge(base: f64, exponent: f64, regret: f64) -> Guarantee {
     let name = "Hedge, a base's bound + 2Δ";
     Guarantee::of_run(name, exponent.max(0.5), base + regret)

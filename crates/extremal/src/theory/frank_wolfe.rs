@@ -103,7 +103,7 @@ pub fn sc_ofw_general(gradient: f64, lambda: f64, diameter: f64) -> Guarantee {
         .assuming([Gradient(gradient), StronglyConvexLosses(lambda)])
 }
 
-/// The smaller of [`sc_ofw_curved`] and [`sc_ofw_general`]. Without α it is [`sc_ofw_general`].
+/// The smaller of [`sc_ofw_curved`] and [`sc_ofw_general`]. Without α the result is [`sc_ofw_general`].
 pub fn sc_ofw(gradient: f64, lambda: f64, diameter: f64, alpha: Option<f64>) -> Guarantee {
     let general = sc_ofw_general(gradient, lambda, diameter);
     let Some(alpha) = alpha else {

@@ -38,12 +38,12 @@ pub fn gauge_ftrl_online(beta: f64, exponent: f64, gradient: Option<f64>) -> Gua
 /// |q_t|, L₁ is the first |q_t| > 0, A is Σ|q_t|, and ε is the stake. Since A ≤ LT, the bound is of order
 /// L√(T ln(T·L/L₁)). A tiny L₁ such as 1e-90 makes the bound several times larger.
 ///
-/// Proof. Let θ = −Σq_t. The bettor starts with the wealth εL, and ends with at least K·exp(θ²/(2S)) (see
-/// `learner/untuned/coin_ftrl/coin_bet.rs`, which follows Orabona & Tommasi, NeurIPS 2017). Its regret
-/// is therefore at most εL + θ − K·exp(θ²/(2S)). For θ ≤ B = √(S ln(1 + S/K²)) this expression is at
-/// most εL + B. For θ > B it decreases, because the slope at B is 1 − √((1 + z) ln(1 + z)/z) ≤ 0 with
-/// z = S/K². A loss that exceeds all earlier losses is cut to their largest size. The cuts sum to at most
-/// L.
+/// Proof. Let θ = −Σq_t. The bettor starts with the wealth εL, and ends with at least K·exp(θ²/(2S))
+/// (see `learner/untuned/coin_ftrl/coin_bet.rs`, which follows Orabona & Tommasi, NeurIPS 2017).
+/// The bettor's regret is therefore at most εL + θ − K·exp(θ²/(2S)). For θ ≤ B = √(S ln(1 + S/K²))
+/// this expression is at most εL + B. For θ > B the expression decreases, because the slope at B is
+/// 1 − √((1 + z) ln(1 + z)/z) ≤ 0 with z = S/K². A loss that exceeds all earlier losses is cut to the
+/// largest earlier size. The cuts sum to at most L.
 ///
 /// ```
 /// let bound = |rounds| extremal::theory::coin_betting(0.001, 1.0, 1.0, rounds);

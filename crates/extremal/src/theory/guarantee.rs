@@ -20,7 +20,7 @@ pub enum Assumption {
     StronglyConvexLosses(f64),
     /// Every decision lies in the set, up to this violation.
     Feasible(f64),
-    /// The bound is about the mean over seeds. A single run can't satisfy or break it.
+    /// The bound is about the mean over seeds. A single run can neither satisfy nor break this bound.
     InExpectation,
     /// The losses are fixed before the run and do not depend on the decisions.
     Oblivious,
@@ -74,7 +74,7 @@ impl Guarantee {
     }
 
     /// A theorem whose bound was computed from the sums of a run. The bound holds for the rounds of this
-    /// run. It is increased by an allowance for the rounding errors of the sums.
+    /// run. An allowance for the rounding errors of the sums is added to the bound.
     pub fn of_run(theorem: impl Into<Cow<'static, str>>, exponent: f64, bound: f64) -> Self {
         let bound = move |rounds| bound * rounding::of_run(rounds);
         Self::new(theorem, exponent, bound)

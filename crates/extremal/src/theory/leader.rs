@@ -10,8 +10,8 @@
 //!
 //! Σ⟨G_b, x̄_b − u⟩ ≤ R/δ_B + Σ D_b, D_b ≤ min(RLδ_b‖G_b‖²/2, D‖G_b‖).
 //!
-//! While S = 0, δ is ∞. Every point of the set, including the start, is then a valid decision, because it
-//! is a subgradient of h at 0.
+//! While S = 0, δ is ∞. Every point of the set, including the start, is then a valid decision, because
+//! every point is a subgradient of h at 0.
 //!
 //! A decision x is the mean of m samples, so that E‖x − x̄‖² ≤ R²/m. For losses fixed before the run, a
 //! round adds E⟨∇f(x), x − x̄⟩ = E⟨∇f(x) − ∇f(x̄), x − x̄⟩. This is 0 for linear losses, at most βR²/m
@@ -39,7 +39,7 @@ pub fn ftl_strongly_convex(gradient: f64, lambda: f64, diameter: f64) -> Guarant
         .assuming([Gradient(gradient), StronglyConvexLosses(lambda)])
 }
 
-/// The smoothness constant L = min(d, √(2(d + 1)/π)) of the perturbed leader in dimension d. It is at
+/// The smoothness constant L = min(d, √(2(d + 1)/π)) of the perturbed leader in dimension d. L is at
 /// least 2V_{d−1}/V_d, where V_d is the volume of the unit ball, because two unit balls whose centres are
 /// ε apart differ in a volume of at most 2εV_{d−1}.
 pub fn perturbation_smoothness(dim: f64) -> f64 {
@@ -68,8 +68,8 @@ pub struct Perturbation {
     pub diameter: f64,
     /// d, the dimension.
     pub dim: f64,
-    /// The regret from sampling. For [`perturbed`] it is the regret per round, and for
-    /// [`perturbed_adaptive`] the total.
+    /// The regret from sampling. For [`perturbed`] this is the regret per round, and for
+    /// [`perturbed_adaptive`] it is the total regret.
     pub noise: f64,
 }
 
@@ -93,8 +93,8 @@ pub fn perturbed(leader: &Perturbation, gradient: f64, delta: f64, block: f64) -
 /// a = cLR/2 and V = Σ‖G_b‖² of the run. `root` is √V.
 ///
 /// Proof. With r = ‖G_b‖/√V_{b−1}, D_b ≤ √V_{b−1}·min(ar², Dr), and this is at most C(√V_b − √V_{b−1})
-/// for C = a + √(a² + D²). To see this, divide both terms by √(1 + r²) − 1: the first quotient rises
-/// with r, the second falls, and they are equal at r = D/a, where both are C.
+/// for C = a + √(a² + D²). To see this, divide both terms by √(1 + r²) − 1: the first quotient rises with
+/// r, and the second quotient falls. At r = D/a both quotients are C.
 pub fn perturbed_adaptive(leader: &Perturbation, c: f64, root: f64) -> Guarantee {
     let reach = leader.reach;
     let a = 0.5 * c * perturbation_smoothness(leader.dim) * reach;

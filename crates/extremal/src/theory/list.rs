@@ -1,4 +1,4 @@
-//! The list of bounds, for programs that offer them by name.
+//! The list of bounds, for programs that offer bounds by name.
 
 use super::*;
 

@@ -1,13 +1,13 @@
-//! The facts about a run, and the check whether they satisfy a theorem's assumptions.
+//! The facts about a run, and the check whether these facts satisfy a theorem's assumptions.
 
 use super::{Assumption, RunStatistics};
 
-/// Known properties of the losses of a run. The default states only that they are convex.
+/// Known properties of the losses of a run. The default states only that the losses are convex.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossFacts {
     /// The strong convexity λ, or 0 if no λ > 0 is known.
     pub strong_convexity: f64,
-    /// A bound β on the second derivatives: 0 for linear losses, ∞ if no bound is known.
+    /// A bound β on the second derivatives. It is 0 for linear losses, and ∞ if no bound is known.
     pub smoothness: f64,
     /// Whether the losses were fixed before the run and do not depend on the decisions.
     pub oblivious: bool,
@@ -24,7 +24,7 @@ impl Default for LossFacts {
 }
 
 impl LossFacts {
-    /// Losses with this λ, of which nothing else is known.
+    /// Losses with this λ and without other known properties.
     pub fn strongly_convex(lambda: f64) -> Self {
         Self {
             strong_convexity: lambda,
@@ -170,8 +170,8 @@ impl Run {
 /// decision ([`Objective::above_least`](crate::loss::Objective::above_least)). For several learners
 /// that share the rounds, for example one per class, add their `above_least`.
 ///
-/// The losses are convex, so that regret ≤ Σ⟨g_t, x_t − u⟩ ≤ G·D·T. No fixed decision has a smaller
-/// total loss than the smallest possible one, so that regret ≤ `above_least`.
+/// The losses are convex, so that regret ≤ Σ⟨g_t, x_t − u⟩ ≤ G·D·T. No fixed decision has a total loss
+/// below the smallest possible total loss, so that regret ≤ `above_least`.
 ///
 /// ```
 /// use extremal::theory::{is_vacuous, trivial_regret};

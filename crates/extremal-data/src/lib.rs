@@ -7,7 +7,8 @@
 //! options may name the format. If they do not, the reader uses the extension of the file's name:
 //! `.svm`, `.libsvm`, `.svmlight`, `.vw`, `.csv`, `.tsv`, `.tab`, `.jsonl` or `.ndjson`. The
 //! extension of an archive may follow it: `.gz`, `.bz2`, `.zst` or `.xz`. If the extension is
-//! unknown, the reader uses the first line, provided that exactly one format fits. It recognises
+//! unknown, the first line with more than one item decides, whatever its label and its values are. If
+//! no format accepts this line, the error is that of the nearest format. The reader recognises
 //! archives by their first bytes, not by their name.
 //!
 //! In all formats, values, labels and weights are finite, weights are at least 0, indices are below

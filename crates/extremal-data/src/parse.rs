@@ -13,6 +13,7 @@ const LARGEST_INDEX: u64 = u32::MAX as u64 - 1;
 
 /// Errors of several formats.
 pub(crate) const NOT_FINITE: &str = "the value is not finite";
+pub(crate) const NOT_A_NUMBER: &str = "the value is not a number";
 pub(crate) const FROM_ONE: &str =
     "the index is 0, but indices start at 1. Use --zero-based if they start at 0 in this file";
 pub(crate) const OPEN_QUOTE: &str = "the quote is never closed";
@@ -220,7 +221,7 @@ pub(crate) fn value(text: &[u8]) -> Result<f64, &'static str> {
     match number::parse(text) {
         Some(value) if value.is_finite() => Ok(value),
         Some(_) => Err(NOT_FINITE),
-        None => Err("the value is not a number"),
+        None => Err(NOT_A_NUMBER),
     }
 }
 

@@ -36,7 +36,7 @@ use crate::spec::{About, Described};
 use crate::theory;
 
 fields! {
-    /// Spec of `ofw`.
+    /// The spec of `ofw`.
     pub struct Ofw(pub Known);
 }
 
@@ -44,7 +44,7 @@ impl Described for Ofw {
     const ABOUT: About = About {
         summary: "online Frank-Wolfe with decaying steps",
         cost: "1 oracle call and O(d) per round; lazy storage (ℓ2 balls): O(non-zeros); sparse storage (l1, simplex, k-sparse): O(non-zeros + support)",
-        guarantee: "any set, convex losses: 8·G·D·T^(3/4) with T and G; with doubling, the sum of this bound over the restarts (twice that if G is unknown); no bound is proven without doubling if T or G is unknown",
+        guarantee: "any set, convex losses: 8·G·D·T^(3/4) with T and G; with doubling, the sum of this bound over the restarts (twice this sum if G is unknown); if T or G is unknown, a bound is proven only with doubling",
         reference: "Hazan & Kale, ICML 2012; Hazan's book, ch. 7",
         citations: &["HazanKale2012", "Hazan2016"],
         examples: &[
@@ -57,7 +57,7 @@ impl Described for Ofw {
 }
 
 impl Ofw {
-    /// The rule alone, for a [`Surrogate`](crate::surrogate::Surrogate) of your own: see [`Rule`].
+    /// The rule alone, to run on a [`Surrogate`](crate::surrogate::Surrogate) of your own. [`Rule`] has an example.
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
         let eta = EtaSchedule::new("ofw", Family::Ofw, &self.0, geometry.diameter)?;
         // F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖² and σ_t = min(1, 2/√t)

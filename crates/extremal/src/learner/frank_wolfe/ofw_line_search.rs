@@ -39,7 +39,7 @@ use crate::surrogate::{Move, Probe, Update};
 use crate::theory::{self, Guarantee};
 
 fields! {
-    /// Spec of `ofw-ls`.
+    /// The spec of `ofw-ls`.
     pub struct OfwLs(pub Known);
 }
 
@@ -47,7 +47,7 @@ impl Described for OfwLs {
     const ABOUT: About = About {
         summary: "online Frank-Wolfe with line search, the paper's Algorithm 1",
         cost: "1 oracle call and O(d) per round; lazy storage (ℓ2 balls): O(non-zeros); sparse storage (l1, simplex, k-sparse): O(non-zeros + support)",
-        guarantee: "strongly convex set, convex losses: (11/4)·G·√C·(T+2)^(2/3), C = max(4D², 4096/(3α²)), with T and G; with doubling, the sum of this bound over the restarts (twice that if G is unknown); no bound is proven without doubling if T or G is unknown",
+        guarantee: "strongly convex set, convex losses: (11/4)·G·√C·(T+2)^(2/3), C = max(4D², 4096/(3α²)), with T and G; with doubling, the sum of this bound over the restarts (twice this sum if G is unknown); if T or G is unknown, a bound is proven only with doubling",
         reference: "Wan & Zhang, AAAI 2021, Theorem 1",
         citations: &["WanZhang2021"],
         examples: &[
@@ -61,7 +61,7 @@ impl Described for OfwLs {
 }
 
 impl OfwLs {
-    /// The rule alone, for a [`Surrogate`](crate::surrogate::Surrogate) of your own: see [`Rule`].
+    /// The rule alone, to run on a [`Surrogate`](crate::surrogate::Surrogate) of your own. [`Rule`] has an example.
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
         let eta = EtaSchedule::new("ofw-ls", Family::OfwLs, &self.0, geometry.diameter)?;
         Ok(OfwLineSearch { eta })

@@ -6,13 +6,13 @@
 /// quantity replaces G√T. For λ-strongly convex losses it is λt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Schedule {
-    /// T and G are known; the divisor is G√T.
+    /// T and G are known. The divisor is G√T.
     Fixed { horizon: f64, bound: f64 },
-    /// Only G is known; the divisor is G√t.
+    /// Only G is known. The divisor is G√t.
     Rounds { bound: f64 },
-    /// T and G are not used; the divisor is √(Σ‖g‖²).
+    /// T and G are not used. The divisor is √(Σ‖g‖²).
     Gradients,
-    /// The losses are λ-strongly convex; the divisor is λt.
+    /// The losses are λ-strongly convex. The divisor is λt.
     Strong { lambda: f64 },
 }
 

@@ -23,8 +23,8 @@ pub struct Turn<'a> {
 }
 
 /// Plays one round: the learner decides, the loss is evaluated at the decision, and the learner
-/// observes the gradient. If a meter is given, it measures the round. If the call fails, neither the
-/// learner nor the meter changes.
+/// observes the gradient. If a meter is given, it measures the round. If the call fails, neither
+/// the learner nor the meter changes.
 ///
 /// `scratch` is memory for dense gradients. Pass the same value in every round.
 ///

@@ -108,8 +108,8 @@ impl LearnerSpec {
     }
 
     /// The λ that lazy storage needs. A round costs O(non-zeros) only if the losses have the ridge
-    /// term (λ/2)‖x‖². Otherwise, every few rounds the learner updates all features observed so far.
-    /// The result is `None` for a learner that needs no ridge term.
+    /// term (λ/2)‖x‖². Otherwise, every few rounds the learner updates all features observed so
+    /// far. The result is `None` for a learner that needs no ridge term.
     pub fn needs_ridge(&self) -> Option<f64> {
         self.inner().needs_ridge()
     }
@@ -148,11 +148,11 @@ pub enum Storage {
     /// Stores all entries. Every set allows it.
     #[default]
     Dense,
-    /// Stores a combination of two sparse sums. It is for ℓ2 balls with sparse gradients, and a round
-    /// costs O(non-zeros).
+    /// Stores a combination of two sparse sums. It is for ℓ2 balls with sparse gradients, and a
+    /// round costs O(non-zeros).
     Lazy,
-    /// Stores only the entries that differ from a common value. It is for ℓ1 balls, simplices and the
-    /// k-sparse polytope with sparse gradients, and a round costs O(non-zeros + support).
+    /// Stores only the entries that differ from a common value. It is for ℓ1 balls, simplices and
+    /// the k-sparse polytope with sparse gradients, and a round costs O(non-zeros + support).
     Sparse,
 }
 
@@ -232,10 +232,11 @@ pub trait Learner: Send + Sync {
     /// change.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
-    /// Continues in a higher dimension, if the set can grow ([`Set::grown`](crate::set::Set::grown)).
-    /// The result is the same as if the dimension had been known from the start, with 0 in the new
-    /// entries of all earlier decisions and gradients. A call with the current dimension does
-    /// nothing. If the call fails, the learner does not change.
+    /// Continues in a higher dimension, if the set can grow
+    /// ([`Set::grown`](crate::set::Set::grown)). The result is the same as if the dimension had
+    /// been known from the start, with 0 in the new entries of all earlier decisions and gradients.
+    /// A call with the current dimension does nothing. If the call fails, the learner does not
+    /// change.
     ///
     /// ```
     /// use extremal::{learner::{LearnerSpec, Storage}, Gradient, SetSpec};
@@ -283,8 +284,8 @@ pub trait Learner: Send + Sync {
     /// [`Learner::by_example`], this call is an error.
     fn learn(&mut self, example: &Example<'_>) -> Result<Learnt>;
 
-    /// The additional methods of a learner that observes examples. The result is `None` for a learner
-    /// that observes gradients.
+    /// The additional methods of a learner that observes examples. The result is `None` for a
+    /// learner that observes gradients.
     fn by_example(&self) -> Option<&dyn ByExample>;
 }
 

@@ -43,7 +43,8 @@ pub struct Update<'a> {
     pub origin: f64,
     /// β after the change.
     pub beta: f64,
-    /// Whether F restarts before the round. In a restart −βx replaces c, and the commit sets x₁ to x.
+    /// Whether F restarts before the round. In a restart −βx replaces c, and the commit sets x₁ to
+    /// x.
     pub restart: bool,
 }
 
@@ -248,14 +249,15 @@ pub trait Surrogate: Point + Send + Sync {
         Ok(gradient.norm_from(row, row_dot, xx))
     }
 
-    /// An upper bound on ‖g‖_q at the current decision. It is exact if the norm is cheap to compute.
+    /// An upper bound on ‖g‖_q at the current decision. It is exact if the norm is cheap to
+    /// compute.
     fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64;
 
     /// The whole state as bytes.
     fn save(&self) -> Result<Vec<u8>>;
 
-    /// Restores a state that [`Surrogate::save`] returned. If the call fails, the surrogate may have
-    /// changed. The learner then restores it.
+    /// Restores a state that [`Surrogate::save`] returned. If the call fails, the surrogate may
+    /// have changed. The learner then restores it.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
     /// Checks that the surrogate can continue in a larger set, and reserves memory for it.

@@ -290,8 +290,8 @@ impl Rule for GaugeRule {
         if state.t == 0 {
             return None;
         }
-        // Every round rounds S twice, with errors relative to ‖S_t‖ and ‖g_t‖. The terms of ⟨g_t,
-        // x_t⟩ and min ⟨S, x⟩ are rounded, too.
+        // Every round rounds S twice, with errors relative to ‖S_t‖ and ‖g_t‖. The terms of
+        // ⟨g_t, x_t⟩ and min ⟨S, x⟩ are rounded, too.
         let (dim, reach) = (x.dim(), geometry.norm_bound);
         let products = rounding::of_dot(dim) * x.accuracy().dot;
         let rounding = (1.0 + 4.0 * state.t as f64 * UNIT)

@@ -126,8 +126,8 @@ impl<R: Rule, P: Surrogate> OnSurrogate<R, P> {
 }
 
 /// Creates a learner from a rule and a surrogate of your own, for example a factored matrix.
-/// `settings` names the rule and its parameters. A saved state is only loaded if its settings are
-/// equal.
+/// `settings` names the rule and its parameters. A saved state is loaded only if it has the same
+/// settings.
 pub fn on_surrogate<R: Rule, P: Surrogate>(
     settings: impl Into<String>,
     rule: R,

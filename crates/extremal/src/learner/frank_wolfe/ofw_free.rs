@@ -11,9 +11,9 @@
 //! in proportion to their slope. The guarantee holds for any μ ≥ 0.
 //!
 //! **Guarantee.** Write m_t = min F_t. The round's quadratic is 0 at x_t, and so Σ⟨g_t, x_t⟩ − m_T
-//! = Σ_t (F_t(x_t) − F_{t−1}(x_t)) + Σ_t (m_{t−1} − m_t). The right side telescopes to Σ_t p_t +
-//! (F_T(x_{T+1}) − m_T). For a fixed decision u, the μ_t-part of each round's quadratic is at most
-//! μ_t·D²/2. Hence regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − m_T), which is known in every
+//! = Σ_t (F_t(x_t) − F_{t−1}(x_t)) + Σ_t (m_{t−1} − m_t). The right side telescopes to Σ_t
+//! p_t + (F_T(x_{T+1}) − m_T). For a fixed decision u, the μ_t-part of each round's quadratic is at
+//! most μ_t·D²/2. Hence regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − m_T), which is known in every
 //! round. With `own`, (D²/2)Σμ_t is 1/s times Σp_t without its last term, so that the two sums
 //! balance. In units of G and D, with B = Σλ_τ, F_t(x_t) − m_t stays below 6·max(1, B)^(1/3), and
 //! on strongly convex sets below a constant. Regret is therefore O(GDT^(3/4)), and O(T^(2/3)) on
@@ -86,7 +86,8 @@ impl Described for OfwFree {
 }
 
 impl OfwFree {
-    /// The rule alone, to run on a [`Surrogate`](crate::surrogate::Surrogate) of your own. [`Rule`] has an example.
+    /// The rule alone, to run on a [`Surrogate`](crate::surrogate::Surrogate) of your own. [`Rule`]
+    /// has an example.
     pub fn rule(&self) -> Result<impl Rule + use<>> {
         self.check(NAME)?;
         Ok(FreeRule {

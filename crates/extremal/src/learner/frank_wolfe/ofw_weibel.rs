@@ -8,11 +8,11 @@
 //!
 //! If T is not given, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + (ω_t/2)‖x − x₁‖² with ω_t = (2G/D)(t/3)^(3/4),
 //! and σ_t = min(1, √(3/t)). If G is not given, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4)/3^(3/4). With
-//! `doubling`, the learner uses the F_t with η. It restarts at the current decision whenever the
-//! number of rounds reaches a power of two (T unknown) or a gradient exceeds the guess of G (G
-//! unknown). The guess is then doubled until it is at least the gradient's norm.
+//! `doubling`, F_t is the same as for known T and G. The learner restarts at the current decision
+//! whenever the number of rounds reaches a power of two (T unknown) or a gradient exceeds the guess
+//! of G (G unknown). The guess is then doubled until it is at least the gradient's norm.
 //!
-//! **Guarantee.** With T and G: regret ≤ (4/3^(3/4))GDT^(3/4). With G alone: regret ≤
+//! **Guarantee.** With T and G, regret ≤ (4/3^(3/4))GDT^(3/4). With G alone, regret ≤
 //! (5/3^(3/4))GDT^(3/4) for every T. The guide has the proofs. With restarts, [`theory::restarted`]
 //! gives the bound. Without G, a bound is proven only with restarts.
 //!
@@ -57,7 +57,8 @@ impl Described for OfwWeibel {
 }
 
 impl OfwWeibel {
-    /// The rule alone, to run on a [`Surrogate`](crate::surrogate::Surrogate) of your own. [`Rule`] has an example.
+    /// The rule alone, to run on a [`Surrogate`](crate::surrogate::Surrogate) of your own. [`Rule`]
+    /// has an example.
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
         let eta = EtaSchedule::new("ofw-weibel", Family::OfwWeibel, &self.0, geometry.diameter)?;
         // F_t(x) = η Σ ⟨g_τ, x⟩ + ½‖x − x₁‖² and σ = min(1, √(3/T))

@@ -67,7 +67,8 @@ impl Described for ScOfw {
 }
 
 impl ScOfw {
-    /// The rule alone, to run on a [`Surrogate`](crate::surrogate::Surrogate) of your own. [`Rule`] has an example.
+    /// The rule alone, to run on a [`Surrogate`](crate::surrogate::Surrogate) of your own. [`Rule`]
+    /// has an example.
     pub fn rule(&self) -> Result<impl Rule + use<>> {
         self.check("sc-ofw")?;
         let why = "its surrogate is built from the losses' strong convexity";
@@ -181,8 +182,8 @@ impl StronglyConvexOfw {
         state.regret = (state.played.value() - probe.surrogate()) + probe.suboptimality();
         // the two parts of a gradient may cancel, but their rounding errors do not
         state.gradients += probe.gradient_norm + 2.0 * facts.gradient.ridge.abs() * norm_bound;
-        // if the storage does not compute ‖∇F_t(x_t)‖, its bound follows from ∇F_t(x_t) = Σ(g_τ +
-        // λ(x_t − x_τ))
+        // if the storage does not compute ‖∇F_t(x_t)‖, its bound follows from ∇F_t(x_t) =
+        // Σ(g_τ + λ(x_t − x_τ))
         let most = state.gradients + probe.beta * diameter;
         state.steepness = probe.steepness.min(most);
         state.steepnesses += state.steepness;

@@ -102,7 +102,7 @@ pub struct Acting<B: Body> {
 
 impl<B: Body> Acting<B> {
     /// A learner before its first round. `settings` names the algorithm and its parameters. A saved
-    /// state is only loaded if its settings are equal.
+    /// state is loaded only if it has the same settings.
     pub fn new(settings: impl Into<String>, body: B) -> Self {
         Self {
             settings: settings.into(),

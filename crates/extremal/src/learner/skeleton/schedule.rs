@@ -3,7 +3,7 @@
 /// The known constants, and the step sizes that follow from them.
 ///
 /// η_t is a factor that depends on the algorithm, divided by G√T. If T or G is unknown, another
-/// quantity replaces G√T. For λ-strongly convex losses it is λt.
+/// quantity replaces G√T. For λ-strongly convex losses the divisor is λt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Schedule {
     /// T and G are known. The divisor is G√T.

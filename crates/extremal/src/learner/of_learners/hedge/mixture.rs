@@ -12,7 +12,7 @@ use crate::theory::{Assumption, Guarantee};
 use crate::{Gradient, Point, Result};
 
 /// Creates a hedge over learners of your own, all on this set. `settings` identifies the mixture. A
-/// saved state is only loaded if its settings are equal.
+/// saved state is loaded only if it has the same settings.
 pub fn over(
     settings: impl Into<String>,
     set: &SharedSet,

@@ -134,9 +134,9 @@ fn no_base() -> Error {
     }
 }
 
-/// The guarantee of the mixture that follows from a base's theorem. Its bound is the base's bound +
-/// 2Δ. It has the assumptions that the base can't check by itself. The result is `None` if the
-/// theorem assumes more about the losses than the ridge term.
+/// The guarantee of the mixture that follows from a base's theorem. Its bound is the base's
+/// bound + 2Δ. It has the assumptions that the base can't check by itself. The result is `None` if
+/// the theorem assumes more about the losses than the ridge term.
 fn guarantee(learner: &dyn Learner, regret: f64, ridge: f64) -> Option<Guarantee> {
     let own = learner.guarantee()?;
     let mut kept = Vec::new();

@@ -14,8 +14,8 @@
 //! **Guarantee.** With T and G, on every interval of L rounds and for every `eta-scale`: regret ≤
 //! 2R²/η + ηG²L/2 + δRGL. For the constants above this is at most G(r/4 + 8R²/r)√T if T ≥ 64R²/r².
 //! The number of separations is at most (R/r)² + (1 + 2RηG/(δr²) + (ηG/(δr))²)T, about 5T/4. If T
-//! or G is unknown, the bound is computed from the rounds played: √2·R·(2√(Σ‖g‖²) + Σ(δ_{t−1} −
-//! δ_t)√(Σ_{<t}‖g‖²)) + R·Σδ_t‖g_t‖.
+//! or G is unknown, the bound is computed from the rounds played:
+//! √2·R·(2√(Σ‖g‖²) + Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²)) + R·Σδ_t‖g_t‖.
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
 //! with Adaptive Regret Guarantees*, COLT 2022. Each step of Garber & Kretzu has length δr. Here

@@ -18,13 +18,14 @@
 //! smaller. This happens if the best decision is at the boundary of the ball.
 //!
 //! **Guarantee.** Let q_t = ⟨g_t, round − scaled⟩ be the losses of the bet on w, and A = Σ|q_t|.
-//! Let L be the largest |q_t|, L₁ the first of them that is not 0, and ε the stake. With S = L(A +
-//! L) and K = εL₁√(L₁/(A + L)), regret ≤ 2β + (1 + ε)L + √(S ln(1 + S/K²)), without T and G. This
-//! is the sum of the bounds of Gauge-FTRL and of the bet on w, for the linearised losses. The order
-//! is O(r√(Σ‖g‖²) + rG√(T ln(T·L/L₁))). A small L₁ increases the bound, but only by a logarithm:
-//! with L₁/L = 1e-90, the second term is 4.5 times as large as with L₁ = L (T = 10⁴). The learner's
-//! linearised losses also exceed those of the scaled decision by at most (1 + ε)L. No bound is
-//! proven for the scaled decision itself, whose form is that of AdaGrad. The guide has the proofs.
+//! Let L be the largest |q_t|, L₁ the first of them that is not 0, and ε the stake. With S =
+//! L(A + L) and K = εL₁√(L₁/(A + L)), regret ≤ 2β + (1 + ε)L + √(S ln(1 + S/K²)), without T and G.
+//! This is the sum of the bounds of Gauge-FTRL and of the bet on w, for the linearised losses. The
+//! order is O(r√(Σ‖g‖²) + rG√(T ln(T·L/L₁))). A small L₁ increases the bound, but only by a
+//! logarithm: with L₁/L = 1e-90, the second term is 4.5 times as large as with L₁ = L (T = 10⁴).
+//! The learner's linearised losses also exceed those of the scaled decision by at most (1 + ε)L. No
+//! bound is proven for the scaled decision itself, whose form is that of AdaGrad. The guide has the
+//! proofs.
 //!
 //! **Reference.** This project, from known parts: AdaGrad (McMahan & Streeter; Duchi, Hazan &
 //! Singer, 2010), betting (Orabona & Pál, 2016; Orabona & Tommasi, 2017), and two ideas of Cutkosky
@@ -77,7 +78,7 @@ fields! {
 
 impl Described for CoinFtrl {
     const ABOUT: About = About {
-        summary: "tuning-free learner for sparse streams: AdaGrad-style direction, step length by coin betting, and gauge-ftrl as a fallback",
+        summary: "a tuning-free learner for sparse streams, with an AdaGrad-style direction, a step length from coin betting, and gauge-ftrl as a fallback",
         cost: "O(non-zeros) per round, O(d) with a ridge term",
         guarantee: "ℓ2 balls, convex losses: 2β + O(rG√(T ln(T·L/L₁))), computed in every round; L₁ and L are the first and the largest loss of the bet on the fallback's weight",
         reference: "this project; Orabona & Tommasi, NeurIPS 2017; Cutkosky & Orabona, COLT 2018",

@@ -3,9 +3,9 @@
 //! smallest ⟨c, p⟩.
 //!
 //! In a polytope with facial distance δ ([`Polytope::facial_distance`]) and diameter D, moving the share r/δ
-//! reaches every point y at distance r or less. Proof: let x = Σ λ_i v_i, and write y = x − Σ Δ_i v_i +
-//! (ΣΔ_i) z with z in the set, 0 ≤ Δ_i ≤ λ_i and the smallest possible ΣΔ_i. No v_i with Δ_i > 0 is in the
-//! smallest face that contains z, because otherwise Δ_i could be reduced. So y − x is ΣΔ_i times the
+//! reaches every point y at distance r or less. Proof: let x = Σ λ_i v_i, and write y = x − Σ Δ_i
+//! v_i + (ΣΔ_i) z with z in the set, 0 ≤ Δ_i ≤ λ_i and the smallest possible ΣΔ_i. No v_i with Δ_i > 0 is in
+//! the smallest face that contains z, because otherwise Δ_i could be reduced. So y − x is ΣΔ_i times the
 //! difference between a point of a face and a mixture of vertices outside the face. The length of this
 //! difference is at least δ. Hence (i) ⟨c, p⟩ ≤ ⟨c, y⟩ for all such y, and (ii) ‖p − x‖ ≤ Dr/δ = ρr with ρ =
 //! D/δ.

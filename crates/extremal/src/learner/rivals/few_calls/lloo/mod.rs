@@ -11,9 +11,9 @@
 //! (G/D)√((4ρ² + ¼)T). With G alone, w_t grows. Without G, w_t = √(Σ‖g‖²)/(2D), as in dual
 //! averaging.
 //!
-//! **Guarantee.** Let ρ = D/δ, where δ is the facial distance. With T and G, regret ≤ 2GD√((4ρ² +
-//! ¼)T). With G alone, see [`theory::lloo_anytime`]. Without G there is no bound. With λ alone,
-//! regret is O(ρ²(G + λD)² ln T/λ) (see [`theory::lloo_strongly_convex`]).
+//! **Guarantee.** Let ρ = D/δ, where δ is the facial distance. With T and G, regret ≤
+//! 2GD√((4ρ² + ¼)T). With G alone, see [`theory::lloo_anytime`]. Without G there is no bound. With
+//! λ alone, regret is O(ρ²(G + λD)² ln T/λ) (see [`theory::lloo_strongly_convex`]).
 //!
 //! **Reference.** Garber & Hazan, SIAM Journal on Optimization 2016. For facial distances: Peña &
 //! Rodríguez, Mathematics of Operations Research 2019. [`theory::lloo`] has the proof of the

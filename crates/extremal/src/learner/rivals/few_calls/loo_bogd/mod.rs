@@ -4,24 +4,25 @@
 //! **Problem.** Convex losses over any set, if oracle calls are expensive. If λ is given, the
 //! losses are λ-strongly convex.
 //!
-//! **Update.** The learner plays x for a block of K rounds, whose gradients have the sum S. Then y = ỹ
-//! − ηS. A search then moves x and y until ‖x − y‖ ≤ √(3ε). It keeps x in the set, and does not
-//! increase the distance from y to any point of the set. The results are the next x and ỹ. Let R be
-//! the radius of a ball around the set's centre that contains the set. With T and G, η =
-//! (R/G)T^(−3/4), ε = 60R²/√T and K = ⌈5√T⌉. If T or G is unknown, η = √2·R/√(Σ‖S‖²). If T is unknown,
-//! the block that starts in round t has K = ⌈√t⌉ and ε = 60R²/√t. With λ, y = ỹ − (S + λK(ỹ −
-//! x))/(λt), K = ⌈√t⌉ and ε = 130(4GR²/(λt))^(2/3). The largest gradient so far replaces an unknown G.
+//! **Update.** The learner stores a decision x and a point ỹ near x. It plays x for a block of K
+//! rounds, whose gradients have the sum S. Then y = ỹ − ηS. A search then moves x and y until
+//! ‖x − y‖ ≤ √(3ε). It keeps x in the set, and does not increase the distance from y to any point
+//! of the set. The results are the next x and ỹ. Let R be the radius of a ball around the set's
+//! centre that contains the set. With T and G, η = (R/G)T^(−3/4), ε = 60R²/√T and K = ⌈5√T⌉. If T
+//! or G is unknown, η = √2·R/√(Σ‖S‖²). If T is unknown, the block that starts in round t has K =
+//! ⌈√t⌉ and ε = 60R²/√t. With λ, y = ỹ − (S + λK(ỹ − x))/(λt), K = ⌈√t⌉ and ε =
+//! 130(4GR²/(λt))^(2/3). The largest gradient so far replaces an unknown G.
 //!
-//! These constants suit long runs only. Below T ≈ 2000, the distance √(3ε) exceeds the diameter, and
-//! every block ends after a single step of x. In practice `tolerance` = ε/R² = 0.05, `block` = √T/2
-//! and `eta-scale` = T^(1/4) give a regret that is several times smaller. The learner then still makes
-//! only a few calls per hundred rounds.
+//! These constants suit long runs only. Below T ≈ 2000, the distance √(3ε) exceeds the diameter,
+//! and every block ends after a single step of x. In practice `tolerance` = ε/R² = 0.05, `block` =
+//! √T/2 and `eta-scale` = T^(1/4) give a regret that is several times smaller. The learner then
+//! still makes only a few calls per hundred rounds.
 //!
 //! **Guarantee.** With T and G, on every interval of L rounds and for all values of the parameters:
-//! regret ≤ 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD. For the constants above this is at most 20GR(√T +
-//! T^(3/4)). If T or G is unknown, the bound is computed from the rounds played: 2√2·R·√(Σ‖S‖²) + Σ⟨S,
-//! x − ỹ⟩, plus D‖S‖ for a block that has not ended. With λ it is Σ‖S + λK(ỹ − x)‖²/(2λt) + Σ(⟨S, x −
-//! ỹ⟩ − (λK/2)‖x − ỹ‖²), plus D‖S‖ for such a block.
+//! regret ≤ 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD. For the constants above this is at most
+//! 20GR(√T + T^(3/4)). If T or G is unknown, the bound is computed from the rounds played:
+//! 2√2·R·√(Σ‖S‖²) + Σ⟨S, x − ỹ⟩, plus D‖S‖ for a block that has not ended. With λ it is
+//! Σ‖S + λK(ỹ − x)‖²/(2λt) + Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²), plus D‖S‖ for such a block.
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
 //! with Adaptive Regret Guarantees*, COLT 2022. Their learner has a delay of one block, and with λ

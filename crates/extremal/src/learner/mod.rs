@@ -399,6 +399,9 @@ pub trait ByExample {
     /// r.
     fn radius(&self) -> f64;
 
+    /// The number of features that were observed.
+    fn features(&self) -> usize;
+
     /// M_i. It is 0 for a feature that was never observed.
     fn scale(&self, index: usize) -> f64;
 

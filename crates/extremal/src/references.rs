@@ -13,7 +13,7 @@ pub fn records() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-/// The record with this key. It is `None` if there is none.
+/// The record with this key, or `None` if no paper has this key.
 ///
 /// ```
 /// let record = extremal::references::record("WanZhang2021").unwrap();

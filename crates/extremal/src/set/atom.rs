@@ -54,7 +54,7 @@ pub enum AtomView<'a> {
         /// The value of the only non-zero entry.
         value: f64,
     },
-    /// The distinct `indices` have the entries `values`, and all other entries are 0.
+    /// The entries at the distinct `indices` are `values`. All other entries are 0.
     Sparse {
         /// The indices of the listed entries.
         indices: &'a [u32],

@@ -1,4 +1,4 @@
-//! The box {l ≤ x ≤ u} with bounds per coordinate.
+//! The box {l ≤ x ≤ u}, which bounds each coordinate from below and above.
 
 use std::sync::Arc;
 
@@ -115,7 +115,7 @@ impl BoxSet {
         })
     }
 
-    /// Sets the name, for another spec that builds a box.
+    /// Changes the set's name. Another spec that builds a box uses this.
     pub(crate) fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
@@ -133,7 +133,7 @@ impl BoxSet {
         }
     }
 
-    /// Whether 0 is inside, far enough from every bound that x/bound does not overflow.
+    /// Whether 0 is inside the box, and so far from every bound that x/bound does not overflow.
     fn has_gauge(&self) -> bool {
         let near = 1e-100 * self.scale;
         self.bounds().all(|(l, u)| -l > near && *u > near)

@@ -14,11 +14,10 @@ type GradientFn = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 
 /// A set that is defined by an oracle function, which minimises ⟨direction, v⟩ over the set.
 ///
-/// Every answer of the function is checked. The call fails with [`Error::Oracle`] if the returned
-/// point has NaN, is longer than the set's `norm_bound`, or is worse than the centre or a learner's
-/// decision. A point worse than the centre shows that the function maximises. The function itself
-/// may fail with any error, with `?` or with `Err("…".into())`. That error becomes the cause of the
-/// [`Error::Oracle`].
+/// Every answer of the function is checked. The call fails with [`Error::Oracle`] if the returned point
+/// has NaN, is longer than the set's `norm_bound`, or is worse than the centre or a learner's decision. A
+/// point worse than the centre shows that the function maximises. The function itself may return any
+/// error, with `?` or with `Err("…".into())`. That error becomes the cause of the [`Error::Oracle`].
 ///
 /// ```
 /// use extremal::set::{CustomSet, Geometry};
@@ -102,8 +101,8 @@ impl CustomSet {
         Ok(self)
     }
 
-    /// Sets the function that measures infeasibility: 0 inside the set, relative to the set's scale
-    /// outside.
+    /// Sets the function that measures violations. It returns 0 for a point of the set. For any other
+    /// point it returns the violation relative to the set's scale.
     pub fn with_violation(
         mut self,
         violation: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,

@@ -1,5 +1,5 @@
-//! The permutahedron of a weight vector w: the hull of all rearrangements of w. With w = 1…d it is
-//! the hull of all rankings of d items, for learning an order.
+//! The permutahedron of a weight vector w: the hull of all rearrangements of w. With w = 1…d it is the
+//! hull of all rankings of d items, and a learner learns an order.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -171,7 +171,7 @@ impl Set for PermutahedronSet {
     }
 }
 
-/// Writes the keys with their indices in increasing order. Equal keys are ordered by index.
+/// Writes the keys in increasing order, each with its index. Equal keys are ordered by index.
 fn arrange(order: &mut Vec<(f64, u32)>, keys: impl Iterator<Item = f64>) {
     order.clear();
     order.extend(keys.zip(0..));
@@ -205,9 +205,9 @@ struct PermutahedronProjection {
     blocks: Vec<Block>,
 }
 
-/// A block of consecutive entries of the sorted point. The projection moves all entries of a block
-/// by the same amount. The sums are relative to the first entry and to the mean weight, so that
-/// entries of size 1e16 and weights of size 1 both lose no digits.
+/// A block of consecutive entries of the sorted point. The projection moves all entries of a block by the
+/// same amount. The sums are relative to the first entry and to the mean weight, so that neither entries
+/// of size 1e16 nor weights of size 1 lose digits.
 #[derive(Clone, Copy)]
 struct Block {
     first: f64,

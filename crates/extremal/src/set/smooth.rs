@@ -1,6 +1,5 @@
-//! Sets {x : h(x) ≤ 0} with a convex and smooth h, and a projection onto them that needs only
-//! values and gradients of h. The result is not the nearest point, but is almost as good for
-//! gradient descent.
+//! Sets {x : h(x) ≤ 0} with a convex and smooth h, and a projection onto them that needs only values and
+//! gradients of h. The result is not the nearest point, but it is almost as good for gradient descent.
 
 use super::{Set, centre_of};
 use crate::{Error, Result, kernel};
@@ -25,11 +24,11 @@ const PRECISION: f64 = 1e-3;
 /// 1/(2μ), it returns a point z = Π̃(x + v) of the set with ‖z − u‖ ≤ ‖x + v − u‖ + μ‖v‖² for every
 /// point u of the set.
 ///
-/// The segment from x to x + v leaves the set at a boundary point. The end x + v is first projected
-/// onto the tangent plane at this point, which does not increase its distance to any u. It then
-/// moves along the normal into the set. This last move has at most the length a with a = (μ/2)(‖v‖² +
-/// a²), which is at most 0.54·μ‖v‖². The remainder of μ‖v‖² covers the error of the bisection
-/// that finds boundary points.
+/// The segment from x to x + v leaves the set at a boundary point. The end x + v is first projected onto
+/// the tangent plane at this point. This does not increase the distance to any u. The point is then moved
+/// along the normal into the set. This last move has at most the length a with a = (μ/2)(‖v‖² + a²),
+/// which is at most 0.54·μ‖v‖². The remainder of μ‖v‖² covers the error of the bisection that finds
+/// boundary points.
 ///
 /// ```
 /// use extremal::set::{FastProjection, SetSpec};
@@ -61,7 +60,7 @@ impl FastProjection {
         let refused = |why: &str| Err(Error::Unsupported(format!("set {} {why}", set.name())));
         let Some(mut h) = set.smooth() else {
             return refused(
-                "is not known in the form h(x) ≤ 0 with a smooth h; use a learner without h, such as ogd or ofw-ls",
+                "has no known form h(x) ≤ 0 with a smooth h; use a learner that needs no h, such as ogd or ofw-ls",
             );
         };
         let mu = h.curvature();
@@ -92,7 +91,7 @@ impl FastProjection {
         self.mu
     }
 
-    /// If x lies outside the set, it is moved towards the centre until it lies inside.
+    /// Moves an x outside the set towards the centre until it lies inside. Any other x is not changed.
     pub fn enter(&mut self, x: &mut [f64]) {
         if self.h.value(x) <= 0.0 {
             return;

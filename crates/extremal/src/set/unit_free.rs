@@ -1,5 +1,5 @@
-//! The set of the learner [`unit-free`](crate::learner::untuned::unit_free): its shape depends on
-//! the data, so that the units of features and labels do not matter.
+//! The set of the learner [`unit-free`](crate::learner::untuned::unit_free). The shape of the set depends
+//! on the data, so that the units of features and labels do not matter.
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 fields! {
     /// Spec of `zipf`: sparse rows with Zipf-distributed features.
     pub struct Zipf {
-        /// the number of features per row; a number above the dimension is reduced to it
+        /// the number of features per row; a number above the dimension is reduced to the dimension
         pub nonzeros: usize = 75 => Kind::COUNT,
         /// the exponent of Zipf's law
         pub exponent: f64 = 1.0 => Kind::NOT_NEGATIVE,

@@ -1,10 +1,10 @@
 //! The distance from a point to a hull of points, by non-negative least squares.
 //!
-//! For points p_i of the hull and the point x, let q_i = p_i − x and a_i = (q_i, 1). Non-negative
-//! least squares finds weights w ≥ 0 for which Σw_i a_i is nearest to (0, 1). Divided by their sum,
-//! the w_i are the weights of the point of the hull that is nearest to x. The active columns are
-//! stored as QR factors. Each column is orthogonalised twice, so that nearly dependent points cost no
-//! digits of the distance.
+//! For points p_i of the hull and the point x, let q_i = p_i − x and a_i = (q_i, 1). Non-negative least
+//! squares finds weights w ≥ 0 for which Σw_i a_i is nearest to (0, 1). Divided by their sum, the w_i are
+//! the weights of the point of the hull that is nearest to x. The active columns are stored as QR
+//! factors. Each column is orthogonalised twice, so that the distance loses no digits if points are
+//! nearly dependent.
 
 use crate::kernel::{axpy, dot, max_abs, norm};
 
@@ -59,7 +59,7 @@ impl Nearest {
         self.weights.clear();
         self.residual.copy_from_slice(&self.target);
         self.barred.fill(false);
-        // The number of steps is finite in exact arithmetic. The limit is for rounding errors.
+        // The number of steps is finite in exact arithmetic. The limit guards against rounding errors.
         for _ in 0..20 + 4 * (self.barred.len() + self.rows) {
             if !self.step() {
                 break;

@@ -1,7 +1,7 @@
 //! The k largest of many numbers, for oracles whose atoms have k entries.
 
-/// Selects the k largest keys in one pass. It stores at most about 2k keys at a time: O(d) for the
-/// pass, and O(k log k) to sort the selection by index. Of equal keys it selects those with the
+/// Selects the k largest keys in one pass. It stores at most about 2k keys at a time. The pass costs
+/// O(d), and sorting the selection by index costs O(k log k). Of equal keys it selects those with the
 /// smallest indices.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Top {
@@ -39,8 +39,8 @@ impl Top {
         self.kept.clear();
     }
 
-    /// Offers a key with its index. The order of the calls does not matter. Each index may be
-    /// offered once.
+    /// Offers a key with its index. The order of the calls does not matter. Each index may be offered
+    /// only once.
     pub fn offer(&mut self, key: f64, index: u32, k: usize) {
         self.kept.push((key, index));
         if self.kept.len() == limit(k) {
@@ -48,8 +48,8 @@ impl Top {
         }
     }
 
-    /// The smallest of the k largest keys offered so far: a smaller key can't be selected any more.
-    /// It is −∞ until k keys were offered.
+    /// The smallest of the k largest keys offered so far. A smaller key can't be selected any more. The
+    /// result is −∞ until k keys were offered.
     pub fn bar(&mut self, k: usize) -> f64 {
         if self.kept.len() < k {
             f64::NEG_INFINITY

@@ -74,7 +74,7 @@ impl Plan {
         let set = asked.set.clone().unwrap_or_else(|| {
             let is_unit_free = match &learner {
                 Some(learner) => matches!(learner, LearnerSpec::UnitFree(_)),
-                None => asked.storage != Some(Storage::Sparse) && UnitFree::learns(&objective),
+                None => UnitFree::learns(&objective),
             };
             match is_unit_free {
                 true => SetSpec::UnitFree(Default::default()),

@@ -252,6 +252,13 @@ impl Session {
         self.models[0].learner.dim()
     }
 
+    /// The number of features: those that were seen, for a learner that stores no others.
+    pub fn features(&self) -> usize {
+        let learner = &self.models[0].learner;
+        let seen = learner.by_example().map(|learner| learner.features());
+        seen.unwrap_or(learner.dim())
+    }
+
     /// Rounds played.
     pub fn rounds(&self) -> u64 {
         self.models[0].learner.rounds()

@@ -394,7 +394,9 @@ pub struct Learnt {
 /// A learner that observes examples. It predicts with the points of a set that depends on the data,
 /// {x : Σ(M_i·x_i)² ≤ r²}.
 pub trait ByExample {
-    /// The prediction that the current decision makes for this row.
+    /// The prediction that the learner would play next for this row, with weight 1. The learner does
+    /// not change. The row may be longer or shorter than the dimension: features beyond the
+    /// dimension were never seen, and missing entries are 0.
     fn predict(&self, row: &Row<'_>) -> Result<f64>;
 
     /// The range to which predictions are clipped. It is `None` without clipping.
@@ -402,6 +404,9 @@ pub trait ByExample {
 
     /// The radius r.
     fn radius(&self) -> f64;
+
+    /// The number of features that were observed.
+    fn features(&self) -> usize;
 
     /// The scale M_i of a feature. It is 0 for a feature that was never observed.
     fn scale(&self, index: usize) -> f64;

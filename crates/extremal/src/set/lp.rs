@@ -29,7 +29,7 @@ fields! {
 impl Described for Lp {
     const ABOUT: About = About {
         summary: "ball of the ℓp norm, 1 < p < ∞",
-        cost: "oracle O(d); projection O(d), with a few dozen powers per entry",
+        cost: "oracle O(d); projection O(d), with a few dozen evaluations of x^p per entry",
         guarantee: "p ≤ 2: D = 2r, strong-convexity constant (p−1)·d^(1/2−1/p)/r; p > 2: D = 2r·d^(1/2−1/p), uniformly convex",
         reference: "Garber & Hazan, ICML 2015",
         citations: &[],

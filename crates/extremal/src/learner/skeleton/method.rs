@@ -46,7 +46,7 @@ pub(crate) trait Method: Send + Sync {
 pub(crate) struct Round<'a, S> {
     /// The round's number, from 1.
     pub t: f64,
-    /// The gradient with every entry, including the ridge term. Its norm is 0 or in the accepted
+    /// The dense gradient, including the ridge term. Its norm is 0 or in the accepted
     /// range.
     pub g: &'a [f64],
     /// ‖g‖.

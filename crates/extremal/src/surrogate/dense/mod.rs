@@ -20,7 +20,7 @@ const LARGEST_FUSED_POWER: f64 = 32.0;
 /// The square of the smallest norm of a direction that is not treated as 0.
 const SMALLEST_SQUARE: f64 = SMALLEST_DIRECTION * SMALLEST_DIRECTION;
 
-/// (x, c), where both vectors are stored with every entry.
+/// (x, c), where both vectors are dense.
 pub struct DenseSurrogate {
     set: SharedSet,
     oracle: CheckedOracle,

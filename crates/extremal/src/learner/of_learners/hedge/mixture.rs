@@ -47,7 +47,7 @@ struct Mixture {
     /// Σ w_i x_i.
     mean: Buffer,
     norm_squared: f64,
-    /// The decision of one base, with every entry.
+    /// The decision of one base learner as a dense vector.
     written: Vec<f64>,
     /// The smallest ridge term of a gradient so far. The bases receive linearised losses with this
     /// ridge term. A theorem that needs a larger λ does not apply to them.

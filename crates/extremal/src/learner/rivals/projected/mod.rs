@@ -52,7 +52,7 @@ enum Imaged {
     Lazy(Lazy),
 }
 
-/// A decision with every entry.
+/// A decision as a dense vector.
 struct Dense {
     x: Vec<f64>,
     next: Vec<f64>,

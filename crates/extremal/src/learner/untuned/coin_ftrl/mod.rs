@@ -202,7 +202,7 @@ struct Coin {
     radius: f64,
     state: State,
     mix: Coefficients,
-    /// A gradient with a ridge term, with every entry.
+    /// A dense gradient, including the ridge term.
     written: Vec<f64>,
     /// A planned round, and its row.
     planned: Option<Outcome>,

@@ -72,6 +72,9 @@ impl Run<'_> {
             let text = format!("{classes}, one model each; the loss shown is the error rate");
             self.say_entry("classes", &text);
         }
+        if let Some(columns) = &plan.data.columns {
+            self.say_entry("columns", &extremal_data::describe(columns));
+        }
         self.say(&format!("\n{HEAD}"));
         if let Some(note) = plan.cost_note() {
             self.note(note);

@@ -38,6 +38,7 @@ mod options;
 mod parse;
 mod patient;
 mod reader;
+mod reading;
 mod row;
 pub mod table;
 pub mod vw;

@@ -10,7 +10,7 @@ use crate::learner::untuned::unit_free::table::Table;
 use crate::learner::untuned::unit_free::terms::{Block, Feature, Row, Slopes, learn};
 use crate::learner::{Example, Learnt, Record};
 use crate::loss::Labels;
-use crate::range::{SMALLEST_DIRECTION, check_size};
+use crate::range::{SMALLEST_DIRECTION, SQUARES, check_size};
 use crate::rounding::{UNIT, Wide};
 use crate::{Error, Result};
 
@@ -26,9 +26,6 @@ const CENTRED_STAKE: f64 = 4.0;
 /// Member 2 bets this fraction of the bet of coin betting. Of all fractions, one half has the largest
 /// growth that ln(1 + z) ≥ z − z² proves.
 const CAUTION: f64 = 0.5;
-
-/// Below, a sum of AdaHedge has lost its digits to underflow.
-const SMALLEST_SUM: f64 = 1e-250;
 
 /// Non-zeros per feature between two exact computations of Σ(c/M)².
 const REFRESH: u64 = 16;
@@ -166,18 +163,13 @@ impl Engine {
     pub fn learn(&mut self, example: &Example<'_>) -> Result<Learnt> {
         let (state, known) = (self.state, self.table.indices().len());
         let learnt = self.play(example);
-        match learnt {
+        if learnt.is_ok() && example.weight > 0.0 {
+            self.refresh();
+        } else {
             // An example without weight is predicted, and changes nothing else.
-            Ok(_) if example.weight == 0.0 => {
-                self.state = state;
-                self.state.rounds += 1;
-                self.table.truncate(known);
-            }
-            Ok(_) => self.refresh(),
-            Err(_) => {
-                self.state = state;
-                self.table.truncate(known);
-            }
+            self.state = state;
+            self.state.rounds += u64::from(learnt.is_ok());
+            self.table.truncate(known);
         }
         learnt
     }
@@ -442,10 +434,7 @@ impl State {
 
     /// The running mean of the labels; 0 before the first.
     fn mean(&self) -> f64 {
-        match self.weight > 0.0 {
-            true => self.label_sum / self.weight,
-            false => 0.0,
-        }
+        quotient(self.label_sum, self.weight)
     }
 
     /// The prediction that ignores the features: the running mean, or the logarithm of the odds. A
@@ -463,10 +452,7 @@ impl State {
 
     /// The bets on the lengths of the four directions, for a row with this norm and these scales.
     pub fn coin_bets(&self, raw_norm: f64, scales: [f64; 4]) -> [f64; 4] {
-        let stake = |k: usize| match self.norms[k] > 0.0 {
-            true => self.unit * self.rounds as f64 / self.norms[k],
-            false => 0.0,
-        };
+        let stake = |k: usize| quotient(self.unit * self.rounds as f64, self.norms[k]);
         let raw = match raw_norm > 0.0 {
             true => stake(1).min(RAW_CAP * self.unit / raw_norm),
             false => stake(1),
@@ -488,19 +474,12 @@ impl State {
 
     /// The factor of Σc·a/M² in the prediction of Gauge-FTRL.
     pub fn round_factor(&self) -> f64 {
-        let potential = self.potential();
-        match potential > 0.0 {
-            true => -self.radius * (self.radius / potential),
-            false => 0.0,
-        }
+        -self.radius * quotient(self.radius, self.potential())
     }
 
     /// What member 2 subtracts for the features' means, per unit of the bet on the centred direction.
     pub fn offset(&self) -> f64 {
-        match self.rounds {
-            0 => 0.0,
-            rounds => self.centre / rounds as f64,
-        }
+        quotient(self.centre, self.rounds as f64)
     }
 
     /// AdaHedge's weights.
@@ -517,19 +496,25 @@ impl State {
     }
 }
 
+/// a/b, or 0 for b = 0.
+fn quotient(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { 0.0 }
+}
+
 /// AdaHedge: adds the losses of the three experts.
 fn mix(next: &mut State, weights: &[f64; 3], losses: [f64; 3]) {
     let pairs = || weights.iter().zip(losses);
     let mean: f64 = pairs().map(|(w, l)| w * l).sum();
     let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+    let eta = 3.0_f64.ln() / next.gap;
     let mixed = if next.gap > 0.0 {
-        let eta = 3.0_f64.ln() / next.gap;
         let parts = pairs().map(|(w, l)| match l == least {
             true => *w,
             false => w * (-eta * (l - least)).exp(),
         });
         let sum: f64 = parts.sum();
-        match sum > SMALLEST_SUM {
+        // a smaller sum has lost its digits to underflow
+        match sum >= *SQUARES.start() {
             true => least - sum.ln() / eta,
             false => leader_growth(&next.losses, &losses, eta),
         }
@@ -549,11 +534,8 @@ fn leader_growth(totals: &[f64; 3], losses: &[f64; 3], eta: f64) -> f64 {
     let after: [f64; 3] = std::array::from_fn(|k| totals[k] + losses[k]);
     let [before, after] = [*totals, after].map(|totals| {
         let least = totals.iter().copied().fold(f64::INFINITY, f64::min);
-        let sum: f64 = totals
-            .iter()
-            .map(|total| (-eta * (total - least)).exp())
-            .sum();
-        (least, sum.ln())
+        let parts = totals.map(|total| (-eta * (total - least)).exp());
+        (least, parts.iter().sum::<f64>().ln())
     });
     (after.0 - before.0) - (after.1 - before.1) / eta
 }

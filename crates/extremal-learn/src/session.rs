@@ -89,7 +89,10 @@ impl Model {
     fn play(&mut self, class: Option<usize>, objective: &Objective, examples: &[Example<'_>]) {
         self.rounds.clear();
         self.failure = None;
-        for example in examples {
+        for (k, example) in examples.iter().enumerate() {
+            if let (Some(learner), Some(next)) = (self.learner.by_example(), examples.get(k + 1)) {
+                learner.prefetch(&row(next));
+            }
             let label = match class {
                 None => example.label.unwrap_or(f64::NAN),
                 Some(class) if example.label == Some(class as f64) => 1.0,

@@ -393,6 +393,10 @@ pub trait ByExample {
     /// The prediction that the current decision makes for this row.
     fn predict(&self, row: &Row<'_>) -> Result<f64>;
 
+    /// Loads what a round with this row needs into the caches. A loop over many rows is faster if it
+    /// calls this for the next row before each round. The call changes nothing.
+    fn prefetch(&self, row: &Row<'_>);
+
     /// The range to which predictions are clipped. It is `None` without clipping.
     fn range(&self) -> Option<(f64, f64)>;
 

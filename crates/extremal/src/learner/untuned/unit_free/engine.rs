@@ -261,7 +261,6 @@ impl Engine {
         }
         slots.truncate(counted);
         values.truncate(counted);
-        table.prefetch(slots);
         if !finite {
             row.check_finite()?;
         }

@@ -252,6 +252,10 @@ impl ByExample for Unitless {
         Ok(prediction.max(-limit).min(limit))
     }
 
+    fn prefetch(&self, row: &Row<'_>) {
+        self.engine.table.prefetch(row);
+    }
+
     fn range(&self) -> Option<(f64, f64)> {
         let range = self.engine.state.range;
         range.filter(|_| self.engine.settings.clip)

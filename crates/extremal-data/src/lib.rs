@@ -7,7 +7,8 @@
 //! options may name the format. If they do not, the reader uses the extension of the file's name:
 //! `.svm`, `.libsvm`, `.svmlight`, `.vw`, `.csv`, `.tsv`, `.tab`, `.jsonl` or `.ndjson`. The
 //! extension of an archive may follow it: `.gz`, `.bz2`, `.zst` or `.xz`. If the extension is
-//! unknown, the reader uses the first line, provided that exactly one format fits. It recognises
+//! unknown, the first line with more than one item decides, whatever its label and its values are. If
+//! no format accepts this line, the error is that of the nearest format. The reader recognises
 //! archives by their first bytes, not by their name.
 //!
 //! In all formats, values, labels and weights are finite, weights are at least 0, indices are below
@@ -24,11 +25,15 @@ mod error;
 mod escape;
 mod hash;
 pub mod jsonl;
+mod labels;
 pub mod libsvm;
+mod missing;
 pub mod model;
+mod names;
 mod number;
 mod options;
 mod parse;
+mod patient;
 mod reader;
 mod row;
 pub mod table;
@@ -38,6 +43,8 @@ pub use atomic::{canonical, check_writable, replace};
 pub use batch::{Batch, Example};
 pub use columns::{Column, Holds};
 pub use error::{Error, Result};
+pub use labels::{LabelFacts, Labels};
 pub use model::{ModelFile, Section};
-pub use options::{Format, Labels, OnError, ReadOptions};
-pub use reader::{Next, Reader};
+pub use names::Features;
+pub use options::{Delimiter, Format, OnError, ReadOptions};
+pub use reader::{Facts, Next, Reader};

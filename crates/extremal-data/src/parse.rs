@@ -4,14 +4,16 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::names::Dictionary;
 use crate::row::{OnDuplicate, Sorter};
-use crate::{Batch, Column, number};
+use crate::{Batch, Column, LabelFacts, number};
 
 /// The largest index is 2^32 − 2, so that the number of features fits into a `u32` too.
 const LARGEST_INDEX: u64 = u32::MAX as u64 - 1;
 
 /// Errors of several formats.
 pub(crate) const NOT_FINITE: &str = "the value is not finite";
+pub(crate) const NOT_A_NUMBER: &str = "the value is not a number";
 pub(crate) const FROM_ONE: &str =
     "the index is 0, but indices start at 1. Use --zero-based if they start at 0 in this file";
 pub(crate) const OPEN_QUOTE: &str = "the quote is never closed";
@@ -21,6 +23,12 @@ pub(crate) trait Parse: Send {
     /// Whether the record continues after this line. The line begins inside quotes if `open`.
     fn goes_on(&self, _line: &[u8], _open: bool) -> bool {
         false
+    }
+
+    /// Decides from the first block of lines what the records hold. The parser then reads the same
+    /// lines as records. `Ok(false)` asks for a longer block, unless this one is complete.
+    fn examine(&mut self, _block: &mut Block<'_>) -> Result<bool, BlockError> {
+        Ok(true)
     }
 
     /// Adds the features and the tag of the record to its example. `None` means that there is no
@@ -33,6 +41,26 @@ pub(crate) trait Parse: Send {
     }
 }
 
+/// The first block of lines.
+pub(crate) struct Block<'a> {
+    /// Complete lines, at most 512.
+    pub(crate) text: &'a [u8],
+    /// Whether no longer block will follow.
+    pub(crate) complete: bool,
+    pub(crate) names: &'a mut Dictionary,
+    pub(crate) warnings: &'a mut Warnings,
+    /// The parser sets these.
+    pub(crate) labels: &'a mut LabelFacts,
+}
+
+/// An error in the first block, with the number of lines before it.
+#[derive(Debug)]
+pub(crate) struct BlockError {
+    pub(crate) lines: u64,
+    /// Its place is in the block.
+    pub(crate) error: ParseError,
+}
+
 /// A record, and the memory for its example.
 pub(crate) struct Record<'a> {
     /// The record and the bytes after it. A parser may read those bytes, but its result must not
@@ -43,6 +71,7 @@ pub(crate) struct Record<'a> {
     /// The example being written is the last one of this batch.
     pub(crate) batch: &'a mut Batch,
     pub(crate) sorter: &'a mut Sorter,
+    pub(crate) names: &'a mut Dictionary,
     pub(crate) warnings: &'a mut Warnings,
 }
 
@@ -192,7 +221,7 @@ pub(crate) fn value(text: &[u8]) -> Result<f64, &'static str> {
     match number::parse(text) {
         Some(value) if value.is_finite() => Ok(value),
         Some(_) => Err(NOT_FINITE),
-        None => Err("the value is not a number"),
+        None => Err(NOT_A_NUMBER),
     }
 }
 

@@ -7,11 +7,16 @@
 //!   namespace follows. If `:factor` follows the name, the reader multiplies the values in the
 //!   namespace by the factor.
 //! - A feature is `name:value` or `name`. Without a value, the value is 1. The reader drops zeros.
-//! - Outside namespaces, a name that is a number is the index: `| 7:0.5` is feature 7. All other
-//!   names are hashed as in Vowpal Wabbit: MurmurHash3 of the name, with the hash of the namespace
-//!   as the seed. The last `bits` bits (18 by default) are the index. Within a namespace, a name
-//!   that is a number is not hashed, but added to the namespace's hash. If several features have
-//!   the same index, their values are added.
+//!   If the value is not a number, the feature is a category: `city:paris` has the value 1, and its
+//!   index depends on both texts. A factor does not change this value.
+//! - Outside namespaces, a name that is a number is the index: `| 7:0.5` is feature 7. If `bits` is
+//!   given, only its last bits count. All other names are hashed as in Vowpal Wabbit: MurmurHash3 of
+//!   the name, with the hash of the namespace as the seed. For a category, this hash is the seed for
+//!   the hash of the text. The last `bits` bits (18 by default) are the index. Within a namespace, a
+//!   name that is a number is not hashed, but added to the namespace's hash.
+//! - Features without a name, such as `:0.5`, have the numbers 0, 1, … as their names, in their order
+//!   within the namespace.
+//! - If several features have the same index, their values are added.
 //!
 //! The reader skips blank lines.
 //!
@@ -31,7 +36,7 @@
 
 use crate::hash::murmur3;
 use crate::options;
-use crate::parse::{self, LabelWeight, Parse, ParseError, Record, skip_blanks};
+use crate::parse::{self, LabelWeight, Parse, ParseError, Record, Warnings, skip_blanks};
 use crate::row::OnDuplicate;
 use crate::{ReadOptions, number};
 
@@ -42,6 +47,8 @@ pub(crate) struct Vw {
     /// Added to every index.
     shift: u32,
     mask: u32,
+    /// Whether names that are numbers are reduced to the last bits.
+    reduces: bool,
 }
 
 /// The namespace that features belong to.
@@ -50,6 +57,16 @@ struct Namespace {
     /// `None` for features without a namespace.
     hash: Option<u32>,
     factor: f64,
+    /// The number of features without a name so far.
+    unnamed: u32,
+}
+
+impl Namespace {
+    const NONE: Namespace = Namespace {
+        hash: None,
+        factor: 1.0,
+        unnamed: 0,
+    };
 }
 
 impl Vw {
@@ -58,6 +75,7 @@ impl Vw {
             options: options.clone(),
             shift: u32::from(options.intercept),
             mask: options.mask(),
+            reduces: options.bits.is_some(),
         }
     }
 
@@ -128,10 +146,7 @@ impl Vw {
     ) -> Result<Namespace, ParseError> {
         let error = |what| ParseError::new(what, at..stop);
         if at == stop {
-            return Ok(Namespace {
-                hash: None,
-                factor: 1.0,
-            });
+            return Ok(Namespace::NONE);
         }
         let name = &line[at..colon];
         if name.is_empty() {
@@ -143,7 +158,11 @@ impl Vw {
                 .map_err(|_| error("the namespace's factor is not a finite number"))?,
         };
         let hash = Some(hash(name, 0));
-        Ok(Namespace { hash, factor })
+        Ok(Namespace {
+            hash,
+            factor,
+            unnamed: 0,
+        })
     }
 
     /// Reads the feature from `at` to `stop`. Its first colon is at `colon`.
@@ -151,33 +170,50 @@ impl Vw {
         &self,
         text: &[u8],
         (at, colon, stop): (usize, usize, usize),
-        namespace: Namespace,
+        namespace: &mut Namespace,
+        warnings: &mut Warnings,
     ) -> Result<(u32, f64), &'static str> {
         let name = &text[at..colon];
-        if name.is_empty() {
-            return Err("the feature has no name");
-        }
-        let index = match namespace.hash {
-            None if is_number(name) => parse::index(name, i64::from(self.shift))?,
-            seed => {
-                let index = hash(name, seed.unwrap_or(0)) & self.mask;
-                parse::in_range(u64::from(index) + u64::from(self.shift))?
-            }
-        };
         let value = if colon == stop {
-            1.0
+            Some(1.0)
         } else if let Some((value, end)) = number::finite(text, colon + 1)
             && end == stop
         {
-            value
+            Some(value)
         } else {
-            parse::value(&text[colon + 1..stop])?
+            category_or_value(&text[at..stop], colon + 1 - at, warnings)?
+        };
+        let index = match namespace.hash {
+            _ if name.is_empty() => {
+                value.ok_or("the feature has no name")?;
+                let first = namespace.hash.unwrap_or(0);
+                namespace.unnamed += 1;
+                self.reduced(first.wrapping_add(namespace.unnamed - 1))?
+            }
+            None if !self.reduces && value.is_some() && is_number(name) => {
+                parse::index(name, i64::from(self.shift))?
+            }
+            seed => {
+                let hashed = hash(name, seed.unwrap_or(0));
+                self.reduced(match value {
+                    Some(_) => hashed,
+                    None => hash(&text[colon + 1..stop], hashed),
+                })?
+            }
+        };
+        let Some(value) = value else {
+            return Ok((index, 1.0));
         };
         let value = namespace.factor * value;
         if !value.is_finite() {
             return Err("the product of the value and its namespace's factor is not finite");
         }
         Ok((index, value))
+    }
+
+    /// The index that a hash gives.
+    fn reduced(&self, hash: u32) -> Result<u32, &'static str> {
+        parse::in_range(u64::from(hash & self.mask) + u64::from(self.shift))
     }
 
     /// Reads the features, which begin with the `|` at `bar`.
@@ -188,13 +224,10 @@ impl Vw {
         let line = &text[..end];
         let batch = &mut *record.batch;
         let mut at = bar;
-        let mut namespace = Namespace {
-            hash: None,
-            factor: 1.0,
-        };
+        let mut namespace = Namespace::NONE;
         let mut checked = false;
         loop {
-            if namespace.hash.is_none() {
+            if namespace.hash.is_none() && !self.reduces {
                 at = parse::short_pairs(text, end, at, (0, self.shift), batch);
             }
             at = skip_blanks(line, at);
@@ -212,7 +245,7 @@ impl Vw {
                 namespace = self.namespace(line, (start, colon, stop))?;
             } else {
                 let (index, value) = self
-                    .feature(text, (at, colon, stop), namespace)
+                    .feature(text, (at, colon, stop), &mut namespace, record.warnings)
                     .map_err(|what| ParseError::new(what, at..stop))?;
                 batch.push(index, value);
             }
@@ -234,6 +267,29 @@ fn token(line: &[u8], at: usize) -> (usize, usize) {
         }
     }
     (colon.unwrap_or(line.len()), line.len())
+}
+
+/// Reads the value of a feature, if [`number::finite`] could not read it. The value begins at `at`.
+/// `None` means that it is a category.
+#[cold]
+fn category_or_value(
+    feature: &[u8],
+    at: usize,
+    warnings: &mut Warnings,
+) -> Result<Option<f64>, &'static str> {
+    let text = &feature[at..];
+    match parse::value(text) {
+        Err(parse::NOT_A_NUMBER) if !text.is_empty() => {
+            if matches!(text[0], b'0'..=b'9' | b'.' | b'-' | b'+') {
+                warnings.add_about("category", || {
+                    let feature = parse::excerpt(feature);
+                    format!("`{feature}` and similar features are categories, since their values are not numbers")
+                });
+            }
+            Ok(None)
+        }
+        read => read.map(Some),
+    }
 }
 
 fn is_number(name: &[u8]) -> bool {

@@ -40,7 +40,7 @@ pub enum Error {
         /// The largest size that is allowed.
         largest: f64,
     },
-    /// An index points outside the vector.
+    /// An index is outside the vector.
     #[error("{what}: index {index} is outside the dimension {dim}")]
     Index {
         /// The name of the vector.
@@ -114,13 +114,14 @@ pub enum Error {
     Oracle {
         /// The name of the set.
         set: String,
-        /// The error that the oracle returned, or a description of the fault in its answer.
+        /// The error that the oracle returned, or a description of the fault in the oracle's answer.
         cause: Cause,
     },
-    /// An error of the user's own code, for example of a stream or a learner ([`Error::other`]).
+    /// An error in the user's own code, for example in a stream or a learner. [`Error::other`] creates
+    /// this error.
     #[error("{0}")]
     Other(Cause),
-    /// The loss does not admit a label.
+    /// The loss does not allow a label.
     #[error("label {label} is not allowed for {loss} loss; it must be {allowed}")]
     Label {
         /// The name of the loss.
@@ -156,7 +157,7 @@ pub enum Error {
     },
 }
 
-/// The sentence that lists other learners.
+/// The end of a message, which lists the learners that support the set.
 fn others(instead: &[&str]) -> String {
     match instead {
         [] => String::new(),
@@ -164,8 +165,8 @@ fn others(instead: &[&str]) -> String {
     }
 }
 
-/// A wrapped error of any type, to which it can be downcast. A cause prints the error and all of
-/// its sources. Two causes are equal if they print the same text.
+/// A wrapped error of any type. A cause can be downcast to this type. A cause prints the error and all
+/// sources of the error. Two causes are equal if they print the same text.
 #[derive(Debug, Clone)]
 pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
 
@@ -210,12 +211,12 @@ impl Error {
         Self::Other(error.into())
     }
 
-    /// Whether the cause is numerical: an overflow, or numbers that are too large.
+    /// Whether the error is numerical: a failed computation, or a number that is too large.
     pub fn is_numerical(&self) -> bool {
         matches!(self, Self::Numerical { .. } | Self::Range { .. })
     }
 
-    /// The error for a spec that can't be read because of this key.
+    /// The error for a spec that can't be read because of one key.
     pub(crate) fn spec(key: Option<&str>, what: impl ToString) -> Self {
         Self::Spec {
             key: key.map(String::from),

@@ -1,5 +1,6 @@
 //! Projection-free online learning. In every round a learner plays a point of a convex set and then
-//! observes a loss. Its update uses *one linear minimisation over the set* instead of a projection.
+//! observes a loss. The learner's update uses *one linear minimisation over the set* instead of a
+//! projection.
 //!
 //! # The loop
 //!
@@ -23,8 +24,8 @@
 //! # }
 //! ```
 //!
-//! [`game::Game`] runs this loop with a [`Stream`] of examples and a [`Loss`]. It can also certify the
-//! regret ([`hindsight::Meter`]) and check that every decision is feasible:
+//! [`game::Game`] runs this loop with a [`Stream`] of examples and a [`Loss`]. The game can also certify
+//! the regret ([`hindsight::Meter`]) and check that every decision is feasible:
 //!
 //! ```
 //! use extremal::{game::Game, hindsight::Meter, learner::{Storage, default_for}};
@@ -52,37 +53,37 @@
 //! makes a set from your own linear minimisation oracle.
 //!
 //! [`learner::default_for`] chooses a learner if you know only the set and the loss. The table helps you
-//! to choose one yourself. T is the number of rounds, G a bound on the norms of the gradients, λ the
-//! strong convexity of the losses, and N the number of base learners. Unless the table says otherwise,
-//! the losses are convex and all keys are optional. A learner without T or G adapts to the gradients
-//! that it observes.
+//! to choose a learner yourself. T is the number of rounds, G is a bound on the norms of the gradients, λ
+//! is the strong convexity of the losses, and N is the number of base learners. Unless the table says
+//! otherwise, the losses are convex and all keys are optional. A learner that is not given T or G adapts
+//! to the gradients that it observes.
 //!
 //! | learner | sets | losses and keys | regret |
 //! |---|---|---|---|
-//! | [`ofw`](learner::frank_wolfe::ofw) | any | T and G for the bound | T^(3/4) |
-//! | [`ofw-weibel`](learner::frank_wolfe::ofw_weibel) | any | G for the bound | T^(3/4), smaller constants |
-//! | [`ofw-ls`](learner::frank_wolfe::ofw_line_search) | any; the bound needs strong convexity | T and G for the bound | T^(2/3) |
+//! | [`ofw`](learner::frank_wolfe::ofw) | any | the bound needs T and G | T^(3/4) |
+//! | [`ofw-weibel`](learner::frank_wolfe::ofw_weibel) | any | the bound needs G | T^(3/4), smaller constants |
+//! | [`ofw-ls`](learner::frank_wolfe::ofw_line_search) | any; the bound needs a strongly convex set | the bound needs T and G | T^(2/3) |
 //! | [`sc-ofw`](learner::frank_wolfe::sc_ofw) | any | λ-strongly convex; needs λ | T^(2/3), √T on strongly convex sets |
 //! | [`ofw-free`](learner::frank_wolfe::ofw_free) | any | needs neither T nor G | T^(3/4), T^(2/3) on strongly convex sets |
 //! | [`gauge-ftrl`](learner::frank_wolfe::gauge_ftrl) | curved (ℓp balls, strongly convex sets) | needs neither T nor G | √T; T^(1−1/p) on ℓp balls with p > 2 |
-//! | [`dynamic-ofw`](learner::frank_wolfe::dynamic_ofw) | any | β-smooth; needs β | against a moving comparator |
+//! | [`dynamic-ofw`](learner::frank_wolfe::dynamic_ofw) | any | β-smooth; needs β | a bound against a moving comparator |
 //! | [`coin-ftrl`](learner::untuned::coin_ftrl) | ℓ2 balls around 0 | tuning-free, for sparse streams | √(T ln T) |
-//! | [`unit-free`](learner::untuned::unit_free) | [`unit-free`](set::unit_free), which depends on the data | observes examples; tuning-free for all units of features and labels | √(T ln T) |
+//! | [`unit-free`](learner::untuned::unit_free) | [`unit-free`](set::unit_free), which depends on the data | observes whole examples; tuning-free for all units of features and labels | √(T ln T) |
 //! | [`hedge`](learner::of_learners::hedge) | the sets of its base learners | combines several learners | the bound of any base learner + √(T ln N) |
 //! | [`delayed`](learner::of_learners::delayed) | the sets of its base learner | gradients arrive late | the bound of its base learner if no gradient is delayed |
-//! | [`lloo`](learner::rivals::few_calls::lloo) | polytopes whose ρ is known or given | T and G, or λ | √T, log T with λ |
-//! | [`pairwise`](learner::rivals::few_calls::pairwise) | polytopes with vertices at their bounds | T and G, or λ | no bound is known |
+//! | [`lloo`](learner::rivals::few_calls::lloo) | polytopes whose constant ρ is known or given | optional: T and G, or λ | √T, log T with λ |
+//! | [`pairwise`](learner::rivals::few_calls::pairwise) | polytopes whose vertices have only entries at their bounds | optional: T and G, or λ | no bound is known |
 //! | [`loo-bogd`](learner::rivals::few_calls::loo_bogd) | any | far fewer oracle calls than rounds | T^(3/4) |
-//! | [`ospf`](learner::rivals::perturbed::ospf) | any | β-smooth and oblivious | T^(2/3) in expectation, √T for linear losses |
-//! | [`fpl`](learner::rivals::perturbed::fpl) | any | β-smooth and oblivious; several oracle calls per round | √T in expectation |
-//! | [`gauge-wrapper`](learner::rivals::by_gauge::gauge_wrapper) | with 0 inside and a cheap gauge | makes no oracle call | √T |
-//! | [`so-ogd`](learner::rivals::by_gauge::so_ogd) | with a ball around 0 inside and a cheap gauge | uses separation instead of the oracle | √T |
-//! | [`ogd`](learner::rivals::projected::ogd) | with a projection | G or λ optional | √T, log T with λ |
-//! | [`dual-averaging`](learner::rivals::projected::dual_averaging) | with a projection | T and G optional | √T |
-//! | [`ftl`](learner::rivals::projected::ftl) | strongly convex; with λ, any with a projection | linear, or λ-strongly convex | log T if the gradients' sum grows linearly, or with λ |
-//! | [`fast-ogd`](learner::rivals::projected::fast_ogd) | h(x) ≤ 0 with a smooth h | approximate projections | √T, log T with λ |
-//! | [`eg`](learner::rivals::projected::eg) | simplices and ℓ1 balls | T and G optional | √T |
-//! | [`ons`](learner::rivals::projected::ons) | any | α-exp-concave; needs α and G; O(d²) | d·log T |
+//! | [`ospf`](learner::rivals::perturbed::ospf) | any | β-smooth, fixed before the run | T^(2/3) in expectation, √T for linear losses |
+//! | [`fpl`](learner::rivals::perturbed::fpl) | any | β-smooth, fixed before the run; several oracle calls per round | √T in expectation |
+//! | [`gauge-wrapper`](learner::rivals::by_gauge::gauge_wrapper) | sets with 0 inside and a cheap [gauge](set::Set::gauge) | makes no oracle call | √T |
+//! | [`so-ogd`](learner::rivals::by_gauge::so_ogd) | sets with a ball around 0 inside and a cheap gauge | uses separation instead of the oracle | √T |
+//! | [`ogd`](learner::rivals::projected::ogd) | sets with a projection | optional: G or λ | √T, log T with λ |
+//! | [`dual-averaging`](learner::rivals::projected::dual_averaging) | sets with a projection | optional: T and G | √T |
+//! | [`ftl`](learner::rivals::projected::ftl) | strongly convex sets; with λ, any set with a projection | linear, or λ-strongly convex | log T with λ, or if the sum of the gradients grows linearly |
+//! | [`fast-ogd`](learner::rivals::projected::fast_ogd) | {x : h(x) ≤ 0} with a smooth h | projects only approximately | √T, log T with λ |
+//! | [`eg`](learner::rivals::projected::eg) | simplices and ℓ1 balls | optional: T and G | √T |
+//! | [`ons`](learner::rivals::projected::ons) | any | α-exp-concave; needs α and G; O(d²) per round | d·log T |
 //!
 //! [`Learner::guarantee`] returns the bound with its constants and assumptions. [`theory`] checks whether
 //! a run satisfies the assumptions.
@@ -90,7 +91,8 @@
 //! # Saving and resuming
 //!
 //! [`Learner::save`] returns the whole state as bytes. A learner that is built from the same spec on the
-//! same set can load these bytes. It continues with exactly the same numbers as an uninterrupted run:
+//! same set can load these bytes. The loaded learner continues with exactly the same numbers as an
+//! uninterrupted run:
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -116,21 +118,24 @@
 //! # The modules, in the order of a round
 //!
 //! 1. [`stream`] produces the example of the round: a row a, a label and a weight.
-//! 2. [`loss`] computes the loss at the prediction ⟨a, x⟩ and its gradient.
+//! 2. [`loss`] computes the loss at the prediction ⟨a, x⟩, and the gradient of the loss.
 //! 3. [`learner`] has one file per algorithm. The algorithms of Wan & Zhang are in
-//!    [`learner::frank_wolfe`]: Algorithm 1 is [`ofw_line_search`](learner::frank_wolfe::ofw_line_search),
-//!    and Algorithm 2, for strongly convex losses, is [`sc_ofw`](learner::frank_wolfe::sc_ofw). Each
-//!    implements [`learner::Rule`]: `start` sets the surrogate F_0, `absorb` turns F_{t−1} into F_t, and
-//!    `step` chooses the step size σ_t. The loop that calls them is in `learner/frank_wolfe/mod.rs`.
+//!    [`learner::frank_wolfe`]: Algorithm 1 is
+//!    [`ofw_line_search`](learner::frank_wolfe::ofw_line_search), and Algorithm 2, for strongly convex
+//!    losses, is [`sc_ofw`](learner::frank_wolfe::sc_ofw). Each algorithm implements [`learner::Rule`]:
+//!    `start` sets the surrogate F_0, `absorb` turns F_{t−1} into F_t, and `step` chooses the step size
+//!    σ_t. The loop that calls these methods is in `learner/frank_wolfe/mod.rs`.
 //! 4. [`surrogate`] stores x_t and F_t, calls the oracle with ∇F_t(x_t), and moves to x_{t+1}. For ℓ2 and
-//!    ℓp balls it uses the closed form of the oracle. The decision x_t and its F_t are called a pair.
+//!    ℓp balls the surrogate uses the closed form of the oracle. The decision x_t and the surrogate F_t
+//!    together are called a pair.
 //! 5. [`set`] has one file per constraint set, with its oracle, constants and projection.
-//! 6. [`Record`] is the record of the round: step size, gap, oracle calls.
-//! 7. [`hindsight`] certifies the regret of a run, and [`theory`] has the bound of every theorem.
+//! 6. [`Record`] stores the step size, the gap and the number of oracle calls of the round.
+//! 7. [`hindsight`] certifies the regret of a run, and [`theory`] computes the bound of every theorem.
 //!
-//! [`game`] plays rounds in this order. [`solver`] minimises a convex total over a set. [`spec`] parses
-//! texts such as `lp:p=1.5,radius=2` into sets, losses, learners and streams. The crate's `examples/`
-//! show how to save and resume a sparse stream, and how to write your own oracle, loss and learner.
+//! [`game`] plays rounds in this order. [`solver`] minimises a convex function over a set. [`spec`]
+//! parses texts such as `lp:p=1.5,radius=2` into sets, losses, learners and streams. The crate's
+//! `examples/` show how to save and resume a sparse stream, and how to write your own oracle, loss and
+//! learner.
 
 mod error;
 pub mod game;

@@ -1,5 +1,5 @@
-//! The keys of specs: the meaning, the allowed values and the default of each key. The fields of a spec
-//! are listed once, with [`fields!`]. The output of `extremal list`, the error messages, the JSON
+//! The keys of specs: the meaning, the allowed values and the default of each key. The macro [`fields!`]
+//! defines a spec by one list of its fields. The output of `extremal list`, the error messages, the JSON
 //! schema, the Python signatures and the tests are generated from this list.
 
 use std::ops::RangeInclusive;
@@ -22,7 +22,8 @@ pub struct Parameter {
     pub about: &'static str,
     /// The allowed values.
     pub kind: Kind,
-    /// The default value: `null` for no value, and `None` if the key is required.
+    /// The default value. It is `null` if the key has no value by default, and `None` if the key is
+    /// required.
     pub(crate) default: fn() -> Option<Value>,
 }
 
@@ -89,7 +90,7 @@ pub enum Kind {
     List(&'static Kind),
     /// One value for all coordinates, or a list with one value per coordinate.
     Each(&'static Kind),
-    /// Another spec, which is the spec of a "set" or a "learner".
+    /// Another spec. The text names its kind: "set" or "learner".
     Spec(&'static str),
 }
 
@@ -122,7 +123,7 @@ impl Kind {
     };
     /// A list of numbers.
     pub const POINT: Self = Self::List(&Self::NUMBER);
-    /// A list of rows, each a list of numbers.
+    /// A list of rows. Each row is a list of numbers.
     pub const MATRIX: Self = Self::List(&Self::POINT);
 
     /// A number > `low`.
@@ -169,7 +170,7 @@ impl Kind {
         }
     }
 
-    /// The kind of the values of a list. For any other kind, it is the kind itself.
+    /// The kind of the values of a list. For any other kind, the result is the kind itself.
     pub(crate) fn element(&self) -> &Self {
         match self {
             Self::List(kind) | Self::Each(kind) => kind,
@@ -377,7 +378,7 @@ pub(crate) fn check_taken(table: &Table, keys: &'static [&'static str]) -> Resul
     }
 }
 
-/// Writes a field unless it has its default. Equal specs are therefore written in the same way.
+/// Writes a field unless its value is the default. Equal specs are therefore written in the same way.
 pub(crate) fn add<M: SerializeMap, T: Serialize + PartialEq>(
     mut map: M,
     key: &'static str,
@@ -390,7 +391,7 @@ pub(crate) fn add<M: SerializeMap, T: Serialize + PartialEq>(
     Ok(map)
 }
 
-/// Defines a spec by its fields, each with its description, its default and its kind:
+/// Defines a spec by its fields. Each field has a description, a default and a kind:
 ///
 /// ```text
 /// fields! {
@@ -498,7 +499,8 @@ macro_rules! fields {
 }
 pub(crate) use fields;
 
-/// Defines an enum of the words that a key allows, each with its meaning, and the `KIND` of the key.
+/// Defines an enum of the words that a key allows, with the meaning of each word. Also defines the `KIND`
+/// of the key.
 macro_rules! choices {
     ($(#[$doc:meta])* pub enum $name:ident { $($(#[doc = $about:literal])+ $variant:ident = $word:literal),* $(,)? }) => {
         $(#[$doc])*

@@ -23,14 +23,13 @@ pub trait Point {
     /// Panics if `out` does not have [`Point::dim`] entries.
     fn write(&self, out: &mut [f64]);
 
-    /// All entries of x. The result is `None` if they are not stored as a slice.
+    /// All entries of x. The result is `None` if the entries are not stored as a slice.
     fn as_slice(&self) -> Option<&[f64]> {
         None
     }
 
-    /// Calls `each` with the index and value of every non-zero entry, in the order of the indices.
-    /// Lazy storage visits only the features that occurred in gradients, other storages visit all
-    /// entries.
+    /// Calls `each` with the index and value of every non-zero entry, in the order of the indices. Lazy
+    /// storage visits only the features that occurred in gradients. Other storages visit all entries.
     ///
     /// ```
     /// use extremal::{learner::{LearnerSpec, Storage}, Gradient, SetSpec};
@@ -88,8 +87,9 @@ impl<T: AsRef<[f64]> + ?Sized> Point for T {
     }
 }
 
-/// The accuracy of a [`Point`]'s inner products, as a factor: 2 means that rounding errors may be twice
-/// as large as those of a sum over the entries. Certificates allow for these errors.
+/// The accuracy of a [`Point`]'s inner products, as a factor. A factor of 2 means that rounding errors
+/// may be twice as large as the rounding errors of a sum over the entries. Certificates allow for these
+/// errors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accuracy {
     /// The factor for [`Point::dot`].
@@ -104,7 +104,7 @@ pub(crate) fn nonzeros(x: &[f64], each: &mut dyn FnMut(usize, f64)) {
     all.for_each(|(i, v)| each(i, *v));
 }
 
-/// The coefficients a of a prediction ⟨a, x⟩.
+/// A row a, which holds the coefficients of a prediction ⟨a, x⟩.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Row<'a> {
     /// All entries.
@@ -116,8 +116,8 @@ pub enum Row<'a> {
         /// The values of the entries.
         values: &'a [f64],
     },
-    /// The non-zero entries of a matrix. They must be sorted by row, and by column within a row. As a
-    /// vector, the matrix is stored row by row.
+    /// The non-zero entries of a matrix. They must be sorted by row, and by column within a row. The
+    /// matrix stands for the vector of its rows, one row after the other.
     Entries {
         /// The number of columns of the matrix.
         width: usize,
@@ -158,7 +158,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    // This is a separate function, so that the other case is short enough to be inlined.
+    // This function is separate, so that `dot` is short enough to be inlined.
     fn dot_entries(&self, x: &[f64]) -> f64 {
         match *self {
             Self::Sparse { indices, values } => kernel::dot_sparse(indices, values, x),
@@ -255,8 +255,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Returns an error unless the row has this dimension, and its norm is in the range of
-    /// [`crate::range`].
+    /// Returns an error unless the row has this dimension and a norm in the range of [`crate::range`].
     pub(crate) fn check_size(&self, dim: usize) -> Result<()> {
         self.check_shape(dim)?;
         self.check_finite()?;
@@ -279,7 +278,7 @@ impl<'a> Row<'a> {
 /// A copy of a row, in buffers that are reused.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct HeldRow {
-    /// The width of the matrix, or `None` for a dense row and 0 for a sparse row.
+    /// The width of the matrix. It is `None` for a dense row, and 0 for a sparse row.
     kind: Option<usize>,
     indices: [Vec<u32>; 2],
     values: Vec<f64>,
@@ -337,10 +336,10 @@ impl HeldRow {
 }
 
 /// A gradient g = scale·a + ridge·x_t at the decision x_t. The second term is the gradient of a ridge
-/// term (ridge/2)‖x‖². It is not written out, so that g stays sparse if the row a is sparse.
+/// term (ridge/2)‖x‖². This term is stored as a factor, so that g stays sparse if the row a is sparse.
 ///
-/// The two factors are not adjacent in memory. Otherwise they would be loaded as one register, and the
-/// load would wait for the store buffer. The wait would cost a fifth of a short round's time.
+/// The two factors are not adjacent in memory. If they were adjacent, one instruction would load both
+/// factors and would wait for the store buffer. The wait would cost a fifth of the time of a short round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct Gradient<'a> {
@@ -391,7 +390,7 @@ impl<'a> Gradient<'a> {
         self.row.check_finite()
     }
 
-    /// An upper bound on ‖g‖, from ‖a‖ and ‖x‖²: the sum of the norms of both terms.
+    /// An upper bound on ‖g‖: the sum of the norms of both terms. The arguments are ‖a‖ and ‖x‖².
     #[inline]
     pub(crate) fn size(&self, row_norm: f64, xx: f64) -> f64 {
         let scaled = self.scale.abs() * row_norm;
@@ -402,13 +401,14 @@ impl<'a> Gradient<'a> {
         }
     }
 
-    /// Checks the size of the gradient against [`crate::range`], from ‖a‖ and ‖x‖². Returns false
-    /// if the term scale·a is treated as 0. A number that is too large or not finite is an error.
+    /// Checks that the size of the gradient is in the range of [`crate::range`]. The arguments are ‖a‖
+    /// and ‖x‖². Returns false if the term scale·a is treated as 0. A number that is too large or not
+    /// finite is an error.
     #[inline]
     pub(crate) fn counts(&self, row_norm: f64, xx: f64) -> Result<bool> {
         let scaled = self.scale.abs() * row_norm;
         let size = self.size(row_norm, xx);
-        // this is also false for NaN
+        // the condition is also false for NaN
         if row_norm <= *GRADIENTS.end()
             && size <= *GRADIENTS.end()
             && self.ridge.abs() <= *SETS.end()
@@ -430,7 +430,7 @@ impl<'a> Gradient<'a> {
         })
     }
 
-    /// The gradient, with scale = 0 if its row is treated as 0. A gradient that is too large or not
+    /// The gradient. Its scale is 0 if its row is treated as 0. A gradient that is too large or not
     /// finite is an error.
     pub(crate) fn admit(&self, row_norm: f64, xx: f64) -> Result<Self> {
         let counts = self.counts(row_norm, xx)?;
@@ -438,7 +438,8 @@ impl<'a> Gradient<'a> {
         Ok(Self { scale, ..*self })
     }
 
-    /// ‖g‖ of an admitted gradient, from ‖a‖, ⟨a, x⟩ and ‖x‖². It is 0 if it is tiny.
+    /// ‖g‖ of a gradient that passed the check. The arguments are ‖a‖, ⟨a, x⟩ and ‖x‖². A tiny norm is
+    /// returned as 0.
     #[inline]
     pub(crate) fn norm_from(&self, row_norm: f64, row_dot: f64, xx: f64) -> f64 {
         let scaled = self.scale.abs() * row_norm;

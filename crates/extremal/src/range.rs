@@ -2,8 +2,8 @@
 //!
 //! - A gradient with a norm below 1e-100 is treated as 0. A norm above 1e100 is an error
 //!   ([`Error::Range`]). The same holds for the gradient's row.
-//! - Radii, axes and entries of sets, and the curvature of a ridge term, lie between 1e-50 and 1e50.
-//!   Diameters and norms of sets made of other sets lie between 1e-60 and 1e60.
+//! - Radii, axes and entries of sets, and the curvature of a ridge term, lie between 1e-50 and 1e50. The
+//!   diameters and norms of composite sets, which are made of other sets, lie between 1e-60 and 1e60.
 //! - A direction whose largest entry is below 1e-140 is treated as 0. A gradient times its step
 //!   size may have a norm of at most 1e140.
 //!
@@ -15,13 +15,13 @@ use std::ops::RangeInclusive;
 
 use crate::{Error, Result};
 
-/// The norms of gradients.
+/// The norms of gradients that are not treated as 0.
 pub(crate) const GRADIENTS: RangeInclusive<f64> = 1e-100..=1e100;
 
 /// The radii, diameters and entries of sets, and the curvatures λ.
 pub(crate) const SETS: RangeInclusive<f64> = 1e-50..=1e50;
 
-/// The diameters and norms of sets made of other sets. They may exceed those of their parts.
+/// The diameters and norms of sets made of other sets. These may be larger than the sizes of the parts.
 pub(crate) const COMPOSITES: RangeInclusive<f64> = 1e-60..=1e60;
 
 /// A direction whose entries are all smaller than this is treated as 0.
@@ -30,7 +30,7 @@ pub(crate) const SMALLEST_DIRECTION: f64 = 1e-140;
 /// The largest norm of a gradient times its step size.
 const LARGEST_DIRECTION: f64 = 1e140;
 
-/// A distance, in radii of the set. A point farther away is moved to this distance before it is
+/// A distance, in radii of the set. A point that is farther away is moved to this distance before it is
 /// projected.
 pub(crate) const FAR: f64 = 1e100;
 
@@ -40,7 +40,7 @@ pub(crate) const SCALES: RangeInclusive<f64> = 1e-100..=1e100;
 /// The range in which sums of squares lose no accuracy by underflow or overflow.
 pub(crate) const SQUARES: RangeInclusive<f64> = 1e-280..=1e280;
 
-/// √(a² + b²). `hypot` takes much longer, and only numbers of extreme size need it.
+/// √(a² + b²). `hypot` takes much longer, and is needed only for numbers of extreme size.
 pub(crate) fn root_of_squares(a: f64, b: f64) -> f64 {
     let square = a * a + b * b;
     if SQUARES.contains(&square) {

@@ -11,11 +11,11 @@ pub struct Record {
     /// The step size σ_t of a Frank-Wolfe learner. A projected learner reports its step size η_t, and
     /// `hedge` reports its largest weight.
     pub sigma: f64,
-    /// The gap ⟨∇F_t(x_t), x_t − v_t⟩ with F_t scaled as in the paper. It is NaN for a learner
+    /// The gap ⟨∇F_t(x_t), x_t − v_t⟩, where F_t is scaled as in the paper. The gap is NaN for a learner
     /// without a surrogate.
     pub gap: f64,
-    /// The number of linear minimisations in this round: oracle calls and minimisations in closed
-    /// form. It is 0 for a learner without an oracle.
+    /// The number of linear minimisations in this round: oracle calls and minimisations in closed form.
+    /// The number is 0 for a learner without an oracle.
     pub oracle_calls: u32,
     /// ‖g_t‖.
     pub gradient_norm: f64,
@@ -70,14 +70,15 @@ impl RunStatistics {
     }
 }
 
-/// An upper bound on the regret, and how it was computed.
+/// An upper bound on the regret, with the method by which it was computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
     /// The kind of certificate.
     pub level: Level,
     /// The upper bound on the regret.
     pub regret: f64,
-    /// The strong convexity λ that the bound assumes of the losses. It is 0 for convex losses.
+    /// The bound assumes that the losses have this strong convexity λ. It is 0 for losses that are only
+    /// convex.
     pub strong_convexity: f64,
     /// The part of `regret` that allows for rounding errors. At the level [`Level::Exact`] the true
     /// regret is at least `regret` − 2·`rounding`.
@@ -90,9 +91,9 @@ pub struct Certificate {
 pub enum Level {
     /// The bound Σ⟨g_t, x_t⟩ − min ⟨Σg_t, x⟩ for convex losses.
     Linear,
-    /// A smaller bound for strongly convex losses, which uses their curvature.
+    /// A smaller bound for strongly convex losses, which uses the curvature of the losses.
     Quadratic,
-    /// A bound from the best fixed decision, which was computed offline up to a gap.
+    /// A bound that uses the best fixed decision. This decision was computed offline, up to a gap.
     Interval,
     /// The regret itself.
     Exact,

@@ -1,12 +1,13 @@
-//! Bounds on rounding errors, for every number that the library claims to be proven.
+//! Bounds on rounding errors, for every number that the library claims to have proven.
 //!
-//! A certificate is a difference of large sums, and rounding errors could make it smaller than the
-//! regret. Each upper bound is therefore increased, and each lower bound decreased, by a bound on
-//! its rounding error. These bounds are those of textbooks (Higham, *Accuracy and Stability of
-//! Numerical Algorithms*, 2002; Ogita, Rump & Oishi, *Accurate Sum and Dot Product*, 2005). They
-//! are relative to the sizes of the terms of a sum, not to the size of the sum.
+//! A certificate is a difference of large sums, and rounding errors could make the certificate smaller
+//! than the regret. Each upper bound is therefore increased by a bound on its rounding error, and each
+//! lower bound is decreased in the same way. The bounds on rounding errors are from the literature
+//! (Higham, *Accuracy and Stability of Numerical Algorithms*, 2002; Ogita, Rump & Oishi, *Accurate Sum
+//! and Dot Product*, 2005). These error bounds are relative to the sizes of the terms of a sum, not to
+//! the sum itself.
 //!
-//! Underflow is ignored, because it adds less than 1e-300 per operation.
+//! Underflow is ignored, because an operation that underflows adds an error below 1e-300.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +18,8 @@ pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
 
 /// The error of a computed ⟨a, b⟩ over n entries is at most this factor times Σ|a_i·b_i|.
 ///
-/// The kernels add in at least four lanes. A lane has one rounding error for each product and one for
-/// each sum. The 8 covers the products, the sums of the lanes, and later operations on the result (a
+/// The kernels add in at least four lanes. In a lane, each product and each addition has one rounding
+/// error. The 8 covers the products, the sums of the lanes, and later operations on the result (a
 /// scaling, a square root, a few additions).
 pub(crate) fn of_dot(n: usize) -> f64 {
     UNIT * (0.25 * n as f64 + 8.0)
@@ -35,22 +36,22 @@ pub(crate) fn of_row(row: &Row<'_>) -> f64 {
 /// A bound on the error of an oracle's atom v, for a direction of norm `direction`: ⟨direction, v⟩
 /// is at most this far from the minimum, even if v lies slightly outside the set.
 ///
-/// An oracle computes norms, powers and roots of numbers up to the set's diameter, with errors of at
-/// most a few hundred units in the last place. The entries of v are rounded relative to the set's
-/// distance from the origin. So are the inner products of a set of given points. `tests/exact` checks
-/// that all sets satisfy the bound.
+/// An oracle computes norms, powers and roots of numbers up to the set's diameter, with errors of at most
+/// a few hundred units in the last place. The entries of v are rounded relative to the set's distance
+/// from the origin. For a set of given points, the inner products are rounded in the same way.
+/// `tests/exact` checks that all sets satisfy the bound.
 pub(crate) fn of_oracle(dim: usize, direction: f64, diameter: f64, norm_bound: f64) -> f64 {
     let dim = dim as f64;
     UNIT * direction * ((512.0 + dim) * diameter + (16.0 + 0.5 * dim) * norm_bound)
 }
 
-/// A factor for a regret bound that was computed from the sums of a run. Without it, the bound holds
-/// only in exact arithmetic.
+/// A factor for a regret bound that was computed from the sums of a run. Without this factor, the bound
+/// holds only in exact arithmetic.
 ///
-/// Each round adds a few rounding errors, relative to the bound. The decision that is played is
-/// rounded relative to its distance from the origin. This is at most 10⁴ diameters, because sets
-/// farther away are rejected. A rounded decision loses at most ‖g‖ times its rounding error, which
-/// is small relative to the bound. At T = 10⁶ the factor exceeds 1 by 2e-6.
+/// Each round adds a few rounding errors, relative to the bound. The learner's decision is rounded
+/// relative to its distance from the origin. This distance is at most 10⁴ diameters, because sets that
+/// are farther away are rejected. The rounding of a decision costs at most ‖g‖ times the rounding error.
+/// This cost is small relative to the bound. At T = 10⁶ the factor exceeds 1 by 2e-6.
 pub(crate) fn of_run(rounds: f64) -> f64 {
     1.0 + 16384.0 * (rounds + 1.0) * UNIT
 }
@@ -63,8 +64,8 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// A number of about 106 bits, stored as the sum of two numbers. After n terms are added, its error is
-/// at most 2n²·UNIT² times the sum of the terms' absolute values.
+/// A number of about 106 bits, stored as the sum of two numbers. After n terms are added, the number's
+/// error is at most 2n²·UNIT² times the sum of the terms' absolute values.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Wide {
     pub high: f64,
@@ -100,7 +101,7 @@ impl Wide {
         self.high + self.low
     }
 
-    /// The nearest `f64`, and the difference from it.
+    /// The nearest `f64`, and the number minus this `f64`.
     pub fn parts(self) -> (f64, f64) {
         two_sum(self.high, self.low)
     }
@@ -149,11 +150,12 @@ pub(crate) fn dot_row(row: &Row<'_>, x: &[f64]) -> Wide {
     }
 }
 
-/// The number of independent sums. A single sum would wait for its last addition in every step.
+/// The number of independent sums. With a single sum, every addition would wait for the previous
+/// addition.
 const LANES: usize = 8;
 
 /// A vector of [`Wide`] entries. Both parts of an entry lie in the same cache line. A saved state
-/// has only the non-zero entries.
+/// contains only the non-zero entries.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(from = "NonZeros", into = "NonZeros")]
 pub(crate) struct WideVector {

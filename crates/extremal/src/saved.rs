@@ -4,8 +4,8 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{Error, Result};
 
-/// The format version of saved states. Increase it whenever the content of a learner's or a meter's
-/// state changes. A build rejects the states of another version instead of misreading them.
+/// The format version of saved states. Increase this version whenever the content of a learner's or a
+/// meter's state changes. A build rejects a state of another version instead of misreading the state.
 pub const STATE_VERSION: u16 = 2;
 
 const MAGIC: [u8; 4] = *b"XTRS";
@@ -36,7 +36,7 @@ pub(crate) fn seal<T: Serialize>(value: &T) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads the bytes that [`seal`] wrote. Bytes that have changed since are an error.
+/// Reads the bytes that [`seal`] wrote. Bytes that have changed since then are an error.
 pub(crate) fn unseal<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     let Some((start, rest)) = bytes.split_at_checked(10).filter(|(s, _)| s[..4] == MAGIC) else {
         return Err(mismatch("these bytes are not a saved state".into()));
@@ -69,7 +69,8 @@ pub(crate) fn check_settings(saved: &str, here: &str) -> Result<()> {
     Err(mismatch(format!("it belongs to {saved}, not to {here}")))
 }
 
-/// Returns an error unless `fits`: a state's parts have the right lengths and indices.
+/// Returns an error unless `fits` is true. `fits` is true if the parts of a state have the right lengths
+/// and indices.
 pub(crate) fn check_shape(fits: bool) -> Result<()> {
     if fits {
         return Ok(());
@@ -79,7 +80,7 @@ pub(crate) fn check_shape(fits: bool) -> Result<()> {
     ))
 }
 
-/// The error for a state that no learner or meter can have saved.
+/// The error for a state that no learner and no meter can have saved.
 pub(crate) fn damaged(why: impl std::fmt::Display) -> Error {
     Error::State(format!("it is damaged: {why}"))
 }

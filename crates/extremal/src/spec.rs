@@ -19,8 +19,8 @@ pub struct About {
     pub guarantee: &'static str,
     /// The source, usually a paper.
     pub reference: &'static str,
-    /// The keys of the component's papers in [`references`](crate::references). Sets, losses and
-    /// streams have none.
+    /// The keys of the component's papers in [`references`](crate::references). The list is empty for
+    /// sets, losses and streams.
     pub citations: &'static [&'static str],
     /// Example specs. The conformance tests run every example in small dimensions, for 1,000 rounds
     /// with gradients of norm at most 1.
@@ -130,7 +130,7 @@ fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The text between two brackets. It is `None` if the text has a different form.
+/// The part of a text between its two brackets. It is `None` if the text has another form.
 fn inside(text: &str, open: char, close: char) -> Option<&str> {
     text.strip_prefix(open)?.strip_suffix(close)
 }
@@ -171,7 +171,7 @@ pub(crate) fn format<T: Serialize>(spec: &T) -> String {
     format_table(&table(spec))
 }
 
-/// The value of a key as text; `None` if it is the default.
+/// The value of a key as text. It is `None` if the value is the default.
 pub(crate) fn value<T: Serialize>(spec: &T, key: &str) -> Option<String> {
     table(spec).get(key).map(format_value)
 }
@@ -189,7 +189,8 @@ where
     changed().map_err(|e| e.of_spec(format_args!("{kind} `{}` with {key}={value}", format(spec))))
 }
 
-/// Returns an error if no entry has this name. The error suggests a similar name, if one exists.
+/// Returns an error if no entry has this name. The error suggests a similar name if there is a similar
+/// name.
 fn check_name(kind: &str, name: &str, entries: &[Entry]) -> Result<()> {
     let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
     if names.contains(&name) {
@@ -204,7 +205,7 @@ fn check_name(kind: &str, name: &str, entries: &[Entry]) -> Result<()> {
     Err(Error::spec(Some("name"), what))
 }
 
-/// The JSON schema of all specs. Its `$defs` are `set`, `loss`, `learner` and `stream`.
+/// The JSON schema of all specs. The schema's `$defs` are `set`, `loss`, `learner` and `stream`.
 ///
 /// ```
 /// let schema = extremal::spec::schema();
@@ -250,7 +251,7 @@ fn format_value(value: &Value) -> String {
     }
 }
 
-/// Makes the spec enum of one kind of component from a list of names and types.
+/// Defines the spec enum of one kind of component from a list of names and types.
 macro_rules! registry {
     ($(#[$doc:meta])* $kind:literal $spec:ident: $make:ident { $($name:literal => $variant:ident($ty:ty)),* $(,)? }) => {
         $(#[$doc])*
@@ -288,7 +289,7 @@ macro_rules! registry {
                 self.entry().parameters.iter().any(|p| p.name == key)
             }
 
-            /// The value of a key as text; `None` if the key has its default.
+            /// The value of a key as text. It is `None` if the value is the default.
             pub fn value(&self, key: &str) -> Option<String> {
                 $crate::spec::value(self, key)
             }

@@ -35,7 +35,12 @@ fn a_line_identifies_the_format_if_only_one_fits() {
     for (line, format) in [
         ("1 1:0.5 3:2", Format::Libsvm),
         ("\n# a comment\n1:0.5 3:2", Format::Libsvm),
+        ("spam 1:0.5 3:2", Format::Libsvm),
+        ("+1\t0:1\t7:0", Format::Libsvm),
+        ("-1\n\n-1\n1 3:2", Format::Libsvm),
         ("1 | 1:0.5", Format::Vw),
+        ("spam |", Format::Vw),
+        ("0 |n a:0", Format::Vw),
         ("| a b c", Format::Vw),
         ("a,b,label", Format::Csv),
         ("BZh,label\n", Format::Csv),
@@ -44,6 +49,24 @@ fn a_line_identifies_the_format_if_only_one_fits() {
         ("{\"label\": 1, \"features\": {}}", Format::Jsonl),
     ] {
         assert_eq!(detected("-", line), Ok(format), "{line}");
+    }
+    for (line, error) in [
+        (
+            "1 1:0.5 3:x",
+            "libsvm, but -:1: the value is not a number: 3:x",
+        ),
+        (
+            "\n1 1:0.5 1:2",
+            "libsvm, but -:2: index 1 appears twice: 1 1:0.5 1:2",
+        ),
+        (
+            "1 1 1 1 | a:1",
+            "vw, but -:1: expected only label, weight, base and tag before |: 1",
+        ),
+    ] {
+        let wanted =
+            format!("-: the file looks most like {error}; use --format if it has another format");
+        assert_eq!(detected("-", line), Err(wanted));
     }
     for line in ["a,b\tc,d", "1,2,3", "1 2 3", "hello", "1", ""] {
         let error = detected("-", line).unwrap_err();

@@ -1,6 +1,6 @@
 //! Affine images of a set K: τK (`scale`), K + s (`translate`) and MK with an invertible matrix M
-//! (`image`). Together they make MK + b: `translate:by=[…],set=(image:matrix=[…],set=(…))`. A
-//! scaled ball is again a ball, and uses the fast algorithms for balls.
+//! (`image`). Together these maps give MK + b: `translate:by=[…],set=(image:matrix=[…],set=(…))`. A
+//! scaled ball is a ball, so that learners can use the fast algorithms for balls.
 //!
 //! ```
 //! use extremal::SetSpec;
@@ -130,11 +130,10 @@ impl MakeSet for Image {
     }
 }
 
-/// The largest translation in the ℓ1 norm, in diameters of the set. Points lose that factor in
-/// precision.
+/// The largest ℓ1 norm of a translation, in diameters of the set. Points lose this factor in precision.
 const FARTHEST: f64 = 1e3;
 
-/// The largest condition number of the matrix. The inverse map may lose that factor in precision.
+/// The largest condition number of the matrix. The inverse map may lose this factor in precision.
 const WORST_CONDITION: f64 = 1e5;
 
 /// The map from K to its image.
@@ -290,8 +289,8 @@ impl AffineSet {
         Some(curvature)
     }
 
-    /// Wraps an oracle, a projection or a smooth constraint of the inner set, so that it applies to
-    /// the image.
+    /// Wraps an oracle, a projection or a smooth constraint of the inner set. The result applies to the
+    /// image.
     fn through<T: ?Sized>(&self, inner: Box<T>) -> Box<Through<T>> {
         Box::new(Through {
             inner,
@@ -302,7 +301,8 @@ impl AffineSet {
     }
 }
 
-/// The constants of a set whose vectors become longer by factors between `least` and `most`.
+/// The constants of the image of a set. The map multiplies the length of each vector by a factor from
+/// `least` to `most`.
 fn stretched(own: Geometry, most: f64, least: f64) -> Geometry {
     Geometry {
         diameter: most * own.diameter,
@@ -442,7 +442,7 @@ impl Set for AffineSet {
     }
 }
 
-/// An oracle, a projection or a smooth constraint of the inner set that is used through the map.
+/// An oracle, a projection or a smooth constraint of the inner set, applied to the image.
 struct Through<T: ?Sized> {
     inner: Box<T>,
     map: Map,
@@ -469,8 +469,8 @@ impl Oracle for Through<dyn Oracle> {
             (Map::Linear(matrix), None) => {
                 check_direction(dim, direction)?;
                 let top = kernel::max_abs(direction).max(f64::MIN_POSITIVE);
-                // Mᵀ·direction. The direction is divided first, so that no product with the matrix
-                // overflows or underflows.
+                // Mᵀ·direction. The direction is first divided by its largest entry, so that no product
+                // with the matrix overflows or underflows.
                 self.own.fill(0.0);
                 for (row, d) in matrix.entries.chunks(dim).zip(direction) {
                     kernel::axpy(d / top, row, &mut self.own);
@@ -481,7 +481,7 @@ impl Oracle for Through<dyn Oracle> {
                 top * found.slack()
             }
         };
-        // from the atom, because τ times the inner set's value may underflow
+        // the value is computed from the atom, because τ times the inner set's value may underflow
         Ok(Minimum::within(atom.dot(direction), slack))
     }
 }

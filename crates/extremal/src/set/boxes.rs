@@ -1,4 +1,4 @@
-//! The box {l ≤ x ≤ u} with bounds per coordinate.
+//! The box {l ≤ x ≤ u}, which bounds each coordinate from below and above.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::parameter::{Field, fields};
 use crate::spec::{About, Described, Kind};
 use crate::{Error, Result, kernel};
 
-/// A bound that is one number for all coordinates, or one number for each.
+/// A bound. It is one number for all coordinates, or one number for each coordinate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number or a list of numbers was expected")]
 pub enum Bound {
@@ -115,7 +115,7 @@ impl BoxSet {
         })
     }
 
-    /// Sets the name, for another spec that builds a box.
+    /// Changes the set's name. Another spec that builds a box uses this.
     pub(crate) fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
@@ -133,7 +133,7 @@ impl BoxSet {
         }
     }
 
-    /// Whether 0 is inside, far enough from every bound that x/bound does not overflow.
+    /// Whether 0 is inside the box, and so far from every bound that x/bound does not overflow.
     fn has_gauge(&self) -> bool {
         let near = 1e-100 * self.scale;
         self.bounds().all(|(l, u)| -l > near && *u > near)

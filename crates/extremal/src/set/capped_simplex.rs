@@ -1,5 +1,5 @@
-//! The capped simplex {0 ≤ x ≤ 1, Σx = τ}. For a whole number τ it is the hull of all choices of τ
-//! out of d items: for example, which adverts to show, or which sensors to read.
+//! The capped simplex {0 ≤ x ≤ 1, Σx = τ}. If τ is a whole number, the set is the hull of all choices of
+//! τ out of d items. An example is the choice of the adverts to show, or of the sensors to read.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ impl CappedSimplexSet {
         Ok(Self { dim, total })
     }
 
-    /// The number of entries of an atom that are 1, and the value of one further entry.
+    /// The number of entries of an atom that are 1, and the value of its one fractional entry.
     fn parts(&self) -> (usize, f64) {
         (self.total as usize, self.total.fract())
     }
@@ -78,16 +78,16 @@ impl CappedSimplexSet {
         self.total.ceil() as usize
     }
 
-    /// Computes the facial distance. A face fixes some entries at 0 and some at 1. A vertex outside
-    /// the face differs from the face in at least one fixed entry, by at least the fractional part
-    /// of τ or its complement. If the face is a vertex and τ is whole, two vertices differ in at
-    /// least two entries.
+    /// Computes the facial distance. A face fixes some entries at 0 and some at 1. A vertex outside the
+    /// face differs from the face in at least one fixed entry, by at least the fractional part of τ or
+    /// its complement. If τ is whole and the face is a vertex, any other vertex differs from this vertex
+    /// in at least two entries.
     fn polytope(&self) -> Polytope {
         let (ones, rest) = self.parts();
         let n = self.dim as f64;
         let whole = rest == 0.0;
-        // With `zeros` and `ones` entries fixed: ‖the difference of their indicators, minus its
-        // mean‖².
+        // The squared norm of v minus its mean. v is the indicator of the `ones` entries fixed at 1,
+        // minus the indicator of the `zeros` entries fixed at 0.
         let spread = |zeros: f64, ones: f64| zeros + ones - (ones - zeros).powi(2) / n;
         let distance = if ones == 0 {
             simplex_distance(self.dim, self.total)
@@ -122,8 +122,8 @@ impl Set for CappedSimplexSet {
 
     fn geometry(&self) -> Geometry {
         let (ones, rest) = self.parts();
-        // Two atoms are farthest apart if no coordinate is large in both. If more than d/2 entries
-        // are large, this is impossible. Then they are farthest if no coordinate is 0 in both.
+        // Two atoms are farthest apart if no coordinate is large in both atoms. If more than d/2 entries
+        // are large, this is impossible. Two atoms are then farthest apart if no coordinate is 0 in both.
         let zeros = self.dim - self.entries();
         let square = if ones < zeros {
             ones as f64 + rest * rest

@@ -1,19 +1,19 @@
-//! The oracle as learners, meters and the solver use it: calls are counted and answers are checked.
-//! The library's own oracles are not checked at run time, because its tests cover them. A user's
-//! oracle is checked at every call. If this oracle maximised, or returned points outside the set,
-//! every certificate would be false.
+//! The oracle that learners, meters and the solver use. It counts the calls and checks the answers. The
+//! library's own oracles are not checked at run time, because the library's tests cover these oracles. A
+//! user's oracle is checked at every call. If a user's oracle maximised, or returned points outside the
+//! set, every certificate would be false.
 
 use super::{Answers, Atom, Geometry, Minimum, Oracle, Set, centre_of, check_direction};
 use crate::{Error, Result, kernel};
 
-/// An answer may miss the minimum by this share of the diameter, and its norm may exceed the norm
-/// bound by this share of the bound. An oracle in single precision stays within both.
+/// An answer may miss the minimum by this share of the diameter. The norm of an answer may exceed the
+/// norm bound by this share of the bound. An oracle in single precision stays within both limits.
 const TOLERANCE: f64 = 1e-6;
 
 /// The rounding error that an inner product may have, as a share of the product of the norms.
 const ROUNDING: f64 = 1e-9;
 
-/// A new oracle of the set. Its answers are checked unless the set's facts say that they are
+/// A new oracle of the set. The answers are checked unless the set's facts say that the oracle is
 /// trusted.
 pub(crate) fn oracle_of(set: &dyn Set) -> Box<dyn Oracle> {
     match set.facts().oracle {
@@ -62,9 +62,9 @@ impl CheckedOracle {
         self.calls
     }
 
-    /// Checks the gap ⟨direction, x⟩ − floor of a decision x, where the oracle returned the floor
-    /// for this direction. A gap below 0 by more than rounding is an error: x would be better than
-    /// the minimum.
+    /// Checks the gap ⟨direction, x⟩ − floor of a decision x, where the oracle returned the floor for
+    /// this direction. A gap that is negative by more than rounding errors is an error, because x would
+    /// then be better than the minimum.
     #[inline]
     pub(crate) fn check_gap(&self, gap: f64, direction: &[f64]) -> Result<()> {
         if !(gap < 0.0) || !(gap < -self.allowance(direction)) {
@@ -80,7 +80,7 @@ impl CheckedOracle {
     /// The largest amount by which ⟨direction, v⟩ may exceed the minimum.
     fn allowance(&self, direction: &[f64]) -> f64 {
         let room = TOLERANCE * self.geometry.diameter + ROUNDING * self.geometry.norm_bound;
-        // sums of products that underflow are off by less than the smallest normal number
+        // if products underflow, their sum has an error below the smallest normal number
         kernel::norm(direction) * room + f64::MIN_POSITIVE
     }
 
@@ -140,7 +140,7 @@ impl CheckedOracle {
         let floor = here - found.slack();
         if floor > there && floor - there > self.allowance(direction) {
             return Err(self.refuse(format!(
-                "it returned a point v with ⟨direction, v⟩ = {here}, above the centre's {there}. \
+                "it returned a point v with ⟨direction, v⟩ = {here}, above the value {there} of the centre. \
                  {MUST}, and the centre (0 if none was given) must be a point of the set"
             )));
         }

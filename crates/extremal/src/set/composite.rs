@@ -1,10 +1,11 @@
-//! Functions that sets made of other sets share.
+//! Functions for sets that are made of other sets.
 
 use crate::range::COMPOSITES;
 use crate::set::{Geometry, larger};
 use crate::{Error, Result};
 
-/// Returns an error unless squares of the set's sizes, times squares of gradients, stay in range.
+/// Returns an error unless the set's sizes are in [`COMPOSITES`]. Squares of such sizes, times squares of
+/// gradients, don't overflow.
 pub(crate) fn check_size(
     owner: &'static str,
     name: &'static str,

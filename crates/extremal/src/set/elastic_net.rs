@@ -1,9 +1,9 @@
 //! The elastic-net ball {‖x‖₁ + (ω/2)‖x‖₂² ≤ τ}. Decisions are sparse as in the ℓ1 ball, but the
 //! set is curved.
 //!
-//! Its longest vectors have a single non-zero entry ρ. In units of ρ it is {a‖y‖₁ + b‖y‖₂² ≤ 1}
-//! with a + b = 1, between the ℓ1 ball and the ℓ2 ball. All computations use these units, so that
-//! no digits are lost if ω is small or large.
+//! The longest vectors of the set have a single non-zero entry ρ. In units of ρ the set is {a‖y‖₁ +
+//! b‖y‖₂² ≤ 1} with a + b = 1. This set lies between the ℓ1 ball and the ℓ2 ball. All computations use
+//! these units, so that no digits are lost if ω is small or large.
 //!
 //! ```
 //! use extremal::set::{Atom, Set, elastic_net::ElasticNetBall};
@@ -100,8 +100,8 @@ impl ElasticNetBall {
     }
 
     /// Whether c exceeds the threshold aλ of k members with Σ(1 − c²) = `lost`, where
-    /// λ² = Σc²/(4b + ka²). The threshold of any members is at most that of the atom. A coordinate that fails
-    /// this test is therefore not in the atom.
+    /// λ² = Σc²/(4b + ka²). The threshold of any set of members is at most the threshold of the atom's
+    /// own coordinates. A coordinate that fails this test is therefore not in the atom.
     fn exceeds(&self, c: f64, k: usize, lost: f64) -> bool {
         4.0 * self.b * c * c > self.a * self.a * (k as f64 * below_one(c) - lost)
     }
@@ -111,8 +111,8 @@ impl ElasticNetBall {
         entries.map(|y| y * (self.a + self.b * y)).sum()
     }
 
-    /// The Hessian of ½h² at the atom x is xxᵀ + (τ/ω + ½‖x‖²)P with a projection matrix P. It is
-    /// at most ρ/ω + 2ρ², with no factor that depends on the dimension.
+    /// The Hessian of ½h² at the atom x is xxᵀ + (τ/ω + ½‖x‖²)P with a projection matrix P. The Hessian
+    /// is at most ρ/ω + 2ρ², with no factor that depends on the dimension.
     fn curvature(&self) -> Curvature {
         let share = if self.dim == 1 {
             1.0
@@ -138,10 +138,11 @@ impl Set for ElasticNetBall {
         Geometry {
             diameter: 2.0 * spike,
             norm_bound: spike,
-            // at a point with d equal entries: a√d·t + b·t² = 1
+            // the boundary point nearest to 0 has d equal entries and a norm t with a√d·t + b·t² = 1
             inner_radius: Some(spike * 2.0 / (a * d.sqrt() + (a * a * d + 4.0 * b).sqrt())),
-            // ‖x‖₁ + (ω/2)‖x‖₂² is ω-strongly convex. On the boundary its squared gradient is at
-            // most d + 2ωτ, with equality if no entry is 0. The constant is the quotient.
+            // ‖x‖₁ + (ω/2)‖x‖₂² is ω-strongly convex. On the boundary the squared norm of the gradient is
+            // at most d + 2ωτ, with equality if no entry is 0. The constant is ω divided by the largest
+            // norm.
             strong_convexity: Some(if self.dim == 1 {
                 1.0 / spike
             } else {
@@ -173,8 +174,7 @@ impl Set for ElasticNetBall {
         let gauge = self.gauge_of(x);
         out.fill(0.0);
         if gauge > 0.0 && gauge.is_finite() {
-            // the gradient of a‖y/s‖₁ + b‖y/s‖₂² at s = gauge. Its inner product with y/s is 1
-            // + b‖y/s‖₂²
+            // the gradient of a‖y/s‖₁ + b‖y/s‖₂² at s = gauge. ⟨gradient, y/s⟩ = 1 + b‖y/s‖₂²
             let y = |x: f64| x / self.spike / gauge;
             let along = 1.0 + self.b * x.iter().map(|x| y(*x) * y(*x)).sum::<f64>();
             for (out, x) in out.iter_mut().zip(x) {
@@ -195,7 +195,7 @@ impl Set for ElasticNetBall {
 
 struct ElasticNetOracle {
     ball: ElasticNetBall,
-    /// Coordinates that may be in the atom, with c = |d_i| divided by the largest |d_j|.
+    /// The coordinates i that may be in the atom, each with the number c = |d_i|/max_j |d_j|.
     members: Vec<(u32, f64)>,
 }
 
@@ -230,8 +230,8 @@ impl ElasticNetOracle {
 }
 
 impl Oracle for ElasticNetOracle {
-    /// y_i = (c_i/λ − a)/2b for the members. The formula is rewritten, because a small b would
-    /// magnify the rounding of c_i/λ − a.
+    /// y_i = (c_i/λ − a)/2b for the members. The code uses an equal formula, because a small b would
+    /// magnify the rounding error of c_i/λ − a.
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let ElasticNetBall {
             dim, a, b, spike, ..
@@ -280,9 +280,10 @@ impl Projection for ElasticNetProjection {
         }
         let top = kernel::max_abs(x);
         let reach = (top / spike).min(range::FAR);
-        // Start with the m for which the largest entry alone is `first` ≤ 1, and measure the other
-        // entries from the largest one: far outside, only these differences matter. Then z = first
-        // − (gap + n·(a + 2b·first))/(grown + 2bn), where n is the remainder of m.
+        // Start with the m for which the largest entry of z is `first` ≤ 1. The `gap` of an entry is
+        // its difference from the largest entry. Far outside the ball, only these gaps matter. Then
+        // z = first − (gap + n·(a + 2b·first))/(grown + 2bn), where n is the part of m that is still
+        // unknown.
         let (first, grown) = if reach > 1.0 {
             (1.0, (2.0 * b * reach + a) / (a + 2.0 * b))
         } else {

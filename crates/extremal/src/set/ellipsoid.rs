@@ -1,5 +1,5 @@
-//! The ellipsoid {(x − c)ᵀA⁻¹(x − c) ≤ 1}: the image of a ball under an affine map. It is given by
-//! its semi-axes along the coordinates, or by A.
+//! The ellipsoid {(x − c)ᵀA⁻¹(x − c) ≤ 1}: the image of a ball under an affine map. The ellipsoid is
+//! given by its semi-axes along the coordinates, or by A.
 //!
 //! ```
 //! use extremal::set::{Atom, Set, ellipsoid::EllipsoidSet};
@@ -28,8 +28,8 @@ fields! {
         /// the semi-axes along the coordinates; the longest is at most 1e8 times the shortest;
         /// default: 1
         pub axes: Option<Bound> = None => Kind::Each(&Kind::SIZE),
-        /// the rows of a symmetric positive definite A, given instead of axes; its longest
-        /// semi-axis is at most 1e5 times the shortest
+        /// the rows of a symmetric positive definite A, given instead of axes; the longest semi-axis is
+        /// at most 1e5 times the shortest
         pub matrix: Option<Vec<Vec<f64>>> = None => Kind::MATRIX,
         /// the centre c, up to ±1e6 semi-axes
         pub centre: Bound = Bound::All(0.0) => Kind::Each(&Kind::NUMBER),
@@ -43,7 +43,7 @@ impl Described for Ellipsoid {
         summary: "ellipsoid (x − c)ᵀA⁻¹(x − c) ≤ 1, given by its semi-axes or by A",
         cost: "oracle O(d), or O(d²) with a matrix; projection: a few iterations, each as costly as the oracle",
         guarantee: "D = 2·a_max, strong-convexity constant a_min/a_max², where a are the semi-axes",
-        reference: "Journée et al., JMLR 2010 (constant)",
+        reference: "Journée et al., JMLR 2010 (strong-convexity constant)",
         citations: &[],
         examples: &[
             "ellipsoid",
@@ -91,15 +91,15 @@ struct Shape {
     frame: Option<Vec<f64>>,
     /// The centre's coordinates along the axes.
     offset: Vec<f64>,
-    /// The distance of the centre from 0, with each coordinate divided by its semi-axis. 0 is
-    /// inside if this is below 1.
+    /// The distance of the centre from 0, with each coordinate divided by its semi-axis. The point 0 is
+    /// inside the ellipsoid if `reach` is below 1.
     reach: f64,
     geometry: Geometry,
 }
 
-/// Beyond these limits, rounding errors would move points out of the set. A coordinate along a
-/// short axis is only as exact as the centre's coordinate. If the axes are rotated, it is only as
-/// exact as the coordinates along the longer axes.
+/// Beyond these limits, rounding errors would move points out of the set. A coordinate along a short axis
+/// is only as exact as the centre's coordinate. If the axes are rotated, this coordinate is only as exact
+/// as the coordinates along the longer axes.
 const FARTHEST_CENTRE: f64 = 1e6;
 const LARGEST_RATIO: f64 = 1e8;
 const LARGEST_TURNED_RATIO: f64 = 1e5;
@@ -179,7 +179,7 @@ impl EllipsoidSet {
     }
 }
 
-/// √Σv², for values that are computed and not stored.
+/// √Σv², where each value v is computed when it is needed and is not stored.
 fn length(values: impl Iterator<Item = f64>) -> f64 {
     values.map(|v| v * v).sum::<f64>().sqrt()
 }
@@ -218,16 +218,16 @@ impl Shape {
         length((0..x.len()).map(|i| (self.along(i, x) - self.offset[i]) / self.axes[i]))
     }
 
-    /// max ‖c + au‖ over ‖u‖ ≤ 1, where c is the centre along the axes and all lengths are in units
-    /// of the longest semi-axis. By duality it is the minimum of μ + Σ c²μ/(μ − a²) over μ ≥
+    /// max ‖c + au‖ over ‖u‖ ≤ 1, where c is the centre along the axes and all lengths are in units of
+    /// the longest semi-axis. By duality this maximum is the minimum of μ + Σ c²μ/(μ − a²) over μ ≥
     /// a_max², and the best u is ac/(μ − a²). Any μ gives an upper bound.
     fn norm_bound(&self) -> f64 {
         let pairs = self.offset.iter().zip(&self.axes);
         let terms = pairs.map(|(c, a)| (c / self.longest, a / self.longest));
-        // a tiny c adds nothing, and its term could divide 0 by 0
+        // a tiny c adds nothing, and the term of a tiny c could divide 0 by 0
         let terms = || terms.clone().filter(|(c, _)| c * c > 0.0);
         let gap = |nu: f64, a: f64| nu + (1.0 - a) * (1.0 + a);
-        // ν = μ − 1 is such that ‖u‖ = 1, or 0 if ‖u‖ < 1 for every ν > 0
+        // ν = μ − 1 is the number with ‖u‖ = 1, or 0 if ‖u‖ < 1 for every ν > 0
         let (mut low, mut high) = (0.0, length(terms().map(|(c, a)| a * c)));
         for _ in 0..300 {
             let nu = 0.5 * (low + high);
@@ -258,8 +258,8 @@ impl Set for EllipsoidSet {
     }
 
     fn facts(&self) -> Facts {
-        // With the centre moved to 0, h² = dᵀAd: the curvature is at most that of the ball whose
-        // radius is the longest axis.
+        // If the centre is moved to 0, then h² = dᵀAd. The curvature is therefore at most that of the
+        // ball whose radius is the longest axis.
         Facts {
             curvature: Some(Curvature::euclidean(self.shape.longest)),
             gauge: self.shape.reach < 1.0,
@@ -319,7 +319,7 @@ impl Set for EllipsoidSet {
             return Some(gauge);
         }
         let Shape { axes, offset, .. } = &*self.shape;
-        // the coordinates of p and of p − c along an axis, in semi-axes
+        // the coordinates of p and of p − c along an axis, in units of the semi-axis
         let part = |i: usize| {
             let p = self.shape.along(i, x) / gauge;
             (p / axes[i], (p - offset[i]) / axes[i])
@@ -410,9 +410,9 @@ impl SmoothConstraint for Worker {
 }
 
 impl Projection for Worker {
-    /// With y along the axes, u_i = a_i·y_i/(a_i² + m), where m is such that ‖u‖ = 1. 1/‖u‖ is
-    /// concave in m and nearly linear, so that Newton's method converges from the left in a few
-    /// steps.
+    /// Let y be the coordinates of the point along the axes. Then u_i = a_i·y_i/(a_i² + m), where m is
+    /// such that ‖u‖ = 1. As a function of m, 1/‖u‖ is concave and nearly linear. Newton's method
+    /// therefore converges from the left in a few steps.
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         let shape = &*self.shape;
         check_point(shape.dim(), x)?;
@@ -424,7 +424,7 @@ impl Projection for Worker {
         }
         let top = kernel::max_abs(&self.unit);
         self.unit.iter_mut().for_each(|u| *u /= top);
-        // all lengths in units of the longest axis
+        // all lengths are in units of the longest axis
         let reach = (top / shape.longest).min(range::FAR);
         let relative = |i: usize| shape.axes[i] / shape.longest;
         for (i, w) in self.along.iter_mut().enumerate() {

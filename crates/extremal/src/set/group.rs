@@ -1,12 +1,13 @@
-//! The group ball {‖(‖x_g‖_s)_g‖_p ≤ r}, whose atoms select whole groups of coordinates. With s = 2
-//! and p = 1 it is the ball of the group lasso, and an atom has one group.
+//! The group ball {‖(‖x_g‖_s)_g‖_p ≤ r}, whose atoms select whole groups of coordinates. With s = 2 and
+//! p = 1 the set is the ball of the group lasso, and only one group of an atom is not 0.
 //!
-//! For 1 < s, p ≤ 2 it is strongly convex in its own norm, with the constant K/r where
-//! K = min(s, p) − 1. The proof uses the p-inequality (E N(x ± y)^p)^(2/p) ≥ N(x)² + K·N(y)² of a norm N, with
-//! a random sign. The ℓs norm satisfies the s-inequality with s − 1 (Ball, Carlen & Lieb 1994). The
-//! p-inequality follows: for p ≥ s because means increase with their exponent, and for p < s, with
-//! the constant p − 1, by hypercontractivity (of a positive operator, hence also for vectors). An
-//! ℓp sum of norms inherits the p-inequality by Minkowski's inequality for the exponent p/2 ≤ 1.
+//! For 1 < s, p ≤ 2 the set is strongly convex in its own norm, with the constant K/r where
+//! K = min(s, p) − 1. The proof uses the p-inequality (E N(x ± y)^p)^(2/p) ≥ N(x)² + K·N(y)² of a norm
+//! N, where the sign is random. The ℓs norm satisfies the s-inequality with the constant s − 1 (Ball,
+//! Carlen & Lieb 1994). The ℓs norm therefore satisfies the p-inequality too. For p ≥ s, the reason
+//! is that means increase with their exponent. For p < s, hypercontractivity gives the constant p − 1.
+//! Hypercontractivity also holds for vectors, because the operator is positive. An ℓp sum of norms
+//! inherits the p-inequality by Minkowski's inequality for the exponent p/2 ≤ 1.
 //!
 //! ```
 //! use extremal::set::{AtomView, Atom, Set, group::GroupBall};
@@ -42,8 +43,8 @@ fields! {
         pub p: f64 = 1.0 => Kind::at_least(1.0),
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the coordinates of each group, counted from 0, as a list of lists; every coordinate is
-        /// in exactly one group
+        /// a list with one list of coordinates per group; coordinates count from 0, and every coordinate
+        /// is in exactly one group
         pub groups: Option<Vec<Vec<usize>>> = None => Kind::List(&Kind::List(&Kind::WHOLE)),
         /// the number of consecutive coordinates per group, given instead of groups; the last group
         /// may be smaller
@@ -212,9 +213,9 @@ impl GroupBall {
         norm_of(self.p, self.norms(x, self.s)) / self.radius
     }
 
-    /// max ‖(n_g^e·t_g)_g‖_p over ‖t‖₂ = 1 if `inward` is true, and max ‖(n_g^e·t_g)_g‖₂ over ‖t‖_p
-    /// = 1, where n_g is the size of group g. Hölder's inequality with the exponents 2 and p gives
-    /// this maximum.
+    /// max ‖(n_g^e·t_g)_g‖_p over ‖t‖₂ = 1 if `inward` is true, and max ‖(n_g^e·t_g)_g‖₂ over ‖t‖_p = 1
+    /// if `inward` is false, where n_g is the size of group g. Hölder's inequality with the exponents 2
+    /// and p gives this maximum.
     fn spread(&self, e: f64, inward: bool) -> f64 {
         let p = self.p;
         let factors = self
@@ -288,7 +289,7 @@ impl Set for GroupBall {
             diameter: 2.0 * radius * self.outward(),
             norm_bound: radius * self.outward(),
             inner_radius: Some(radius / inward),
-            // the constant in the own norm N, divided by `inward`: ‖x‖₂ ≤ N(x) ≤ inward·‖x‖₂
+            // the constant in the ball's norm N, divided by `inward`, because N(x) ≤ inward·‖x‖₂
             strong_convexity: (low > 1.0 && high <= 2.0).then(|| (low - 1.0) / radius / inward),
         }
     }
@@ -348,7 +349,7 @@ impl Set for GroupBall {
         Some(all / self.radius)
     }
 
-    /// For s = 2 each group is scaled, so that the vector of the norms becomes its projection.
+    /// For s = 2 the vector of the groups' norms is projected, and each group is scaled to its new norm.
     fn projection(&self) -> Option<Box<dyn Projection>> {
         if self.s != 2.0 {
             return None;
@@ -396,7 +397,7 @@ impl GroupOracle {
                 out[k] = if d[k] > 0.0 { -norm } else { norm };
             } else if norm > 0.0 {
                 // The entries are divided by the largest one. With any other scale, the power would
-                // magnify rounding for s near 1.
+                // magnify rounding errors for s near 1.
                 let sum = kernel::power_map(d, 1.0 / kernel::max_abs(d), exponent, out);
                 let k = -norm * sum.powf(-1.0 / s);
                 out.iter_mut().for_each(|v| *v *= k);
@@ -421,7 +422,7 @@ impl Oracle for GroupOracle {
         }
         for (size, range) in self.sizes.iter_mut().zip(layout.ranges()) {
             let norm = norm_p(&self.direction[range], s / (s - 1.0));
-            // such a small group has entries 0, because its powers would underflow
+            // the entries of such a small group are set to 0, because their powers would underflow
             *size = if norm < SMALLEST_DIRECTION {
                 0.0
             } else {

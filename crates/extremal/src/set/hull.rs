@@ -1,8 +1,8 @@
 //! The convex hull of points that are listed one by one, for example the portfolios of a few
 //! experts, or the vertices of any small polytope.
 //!
-//! Non-negative least squares (Lawson & Hanson) decides whether a point lies inside. It returns the
-//! weights of the nearest mixture after finitely many steps, exact up to rounding.
+//! Non-negative least squares (Lawson & Hanson) decides whether a point lies inside. After finitely many
+//! steps it returns the weights of the nearest mixture. The weights are exact up to rounding.
 //!
 //! ```
 //! use extremal::SetSpec;
@@ -61,7 +61,7 @@ impl MakeSet for Hull {
     }
 }
 
-/// The largest distance of the points from 0, in diameters. Mixtures lose that factor in precision.
+/// The largest distance of the points from 0, in diameters. Mixtures lose this factor in precision.
 const FARTHEST: f64 = 1e4;
 
 /// The convex hull of some points.

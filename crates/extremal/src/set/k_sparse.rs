@@ -1,5 +1,5 @@
-//! The k-sparse polytope {‖x‖∞ ≤ r, ‖x‖₁ ≤ k·r}: the hull of the vectors with k entries ±r. For k =
-//! 1 it is the ℓ1 ball, for k ≥ d the ℓ∞ ball.
+//! The k-sparse polytope {‖x‖∞ ≤ r, ‖x‖₁ ≤ k·r}: the hull of the vectors with k entries ±r. For k = 1 the
+//! polytope is the ℓ1 ball, and for k ≥ d it is the ℓ∞ ball.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{Error, Result, kernel};
 fields! {
     /// Spec of [`KSparsePolytope`].
     pub struct KSparse {
-        /// the number k of entries of an atom; a k above the dimension is reduced to it
+        /// the number k of entries of an atom; a k above the dimension is reduced to the dimension
         pub k: usize => Kind::COUNT,
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,

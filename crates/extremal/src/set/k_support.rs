@@ -1,6 +1,6 @@
-//! The ball of the k-support norm: the hull of the vectors with at most k non-zeros and ℓ2 norm at
-//! most r. It is the tightest convex relaxation of the k-sparse vectors of bounded length. For k =
-//! 1 it is the ℓ1 ball, for k ≥ d the ℓ2 ball.
+//! The ball of the k-support norm: the hull of the vectors with at most k non-zeros and ℓ2 norm at most
+//! r. This ball is the tightest convex relaxation of the k-sparse vectors of bounded length. For k = 1 it
+//! is the ℓ1 ball, and for k ≥ d it is the ℓ2 ball.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::{Result, kernel, range};
 fields! {
     /// Spec of [`KSupportBall`].
     pub struct KSupport {
-        /// the number k of entries of an atom; a k above the dimension is reduced to it
+        /// the number k of entries of an atom; a k above the dimension is reduced to the dimension
         pub k: usize => Kind::COUNT,
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
@@ -31,7 +31,7 @@ impl Described for KSupport {
     const ABOUT: About = About {
         summary: "ball of the k-support norm: hull of the k-sparse vectors in an ℓ2 ball",
         cost: "oracle O(d + k log k), k entries per atom; projection O(d log d) and about 60 passes over the entries near the threshold",
-        guarantee: "D = 2r; not strongly convex, except for k ≥ d with the constant 1/r",
+        guarantee: "D = 2r; strongly convex only for k ≥ d, with the constant 1/r",
         reference: "Argyriou, Foygel & Srebro, NIPS 2012; McDonald, Pontil & Stamos, JMLR 2016",
         citations: &[],
         examples: &["k-support:k=2,radius=3", "k-support:k=4"],
@@ -130,9 +130,9 @@ impl Set for KSupportBall {
     }
 }
 
-/// The k-support norm: the ℓ2 norm of k numbers. The first k − r − 1 of them are the largest |x_i|.
-/// The other r + 1 are all equal to T/(r+1), where T is the sum of the remaining |x_i|. Among 0, …,
-/// k − 1, r is the smallest number for which each of the largest |x_i| exceeds T/(r+1).
+/// The k-support norm: the ℓ2 norm of k numbers. The first k − r − 1 of them are the largest |x_i|. The
+/// other r + 1 are all equal to T/(r+1), where T is the sum of the remaining |x_i|. The number r is the
+/// smallest of 0, …, k − 1 for which each of these largest |x_i| exceeds T/(r+1).
 fn norm(x: &[f64], k: usize, sizes: &mut Vec<f64>) -> f64 {
     let length = kernel::norm(x);
     if length == 0.0 || !length.is_finite() {
@@ -200,9 +200,9 @@ impl Projection for KSupportProjection {
         if norm(x, k, &mut self.sizes) <= radius {
             return Ok(());
         }
-        // Points farther than FAR radii are moved to that distance, and entries below 1e-150 radii
-        // are set to 0, so that squares stay in range. Both changes are smaller than rounding
-        // errors.
+        // Points at a distance of more than FAR radii are moved to this distance, and entries below
+        // 1e-150 radii are set to 0, so that squares stay in range. Both changes are smaller than
+        // rounding errors.
         let unit = radius.max(kernel::max_abs(x) / range::FAR);
         let size = |v: f64| {
             let size = v.abs() / unit;

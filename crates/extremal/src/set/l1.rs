@@ -1,4 +1,4 @@
-//! The cross-polytope {‖x‖₁ ≤ r}: sparse decisions, one coordinate per atom.
+//! The cross-polytope {‖x‖₁ ≤ r}. Each atom has one non-zero coordinate, so that decisions are sparse.
 
 use std::sync::Arc;
 

@@ -69,13 +69,13 @@ impl LpBall {
         })
     }
 
-    /// d^(1/2 − 1/p): at most 1 for p ≤ 2, at least 1 for p ≥ 2.
+    /// d^(1/2 − 1/p). It is at most 1 for p ≤ 2, and at least 1 for p ≥ 2.
     fn factor(&self) -> f64 {
         (self.dim as f64).powf(0.5 - 1.0 / self.p)
     }
 
-    /// The curvature of the support function. Unlike the strong-convexity constant, it does not
-    /// depend on the dimension.
+    /// The curvature of the support function. Unlike the strong-convexity constant, this curvature does
+    /// not depend on the dimension.
     pub(super) fn curvature(&self) -> Curvature {
         let Self { p, radius, .. } = *self;
         let (q, width) = (p / (p - 1.0), 2.0 * radius);
@@ -103,7 +103,7 @@ pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
     top * kernel::power_sum(x, 1.0 / top, Exponent::from(p)).powf(1.0 / p)
 }
 
-/// The same norm of entries that are computed and not stored, for 1 ≤ p < ∞.
+/// The same norm for 1 ≤ p < ∞, of entries that an iterator computes.
 pub(crate) fn norm_of(p: f64, entries: impl Iterator<Item = f64> + Clone) -> f64 {
     let top = largest(entries.clone());
     if !(top > 0.0 && top.is_finite()) {
@@ -203,8 +203,8 @@ impl SmoothConstraint for LpBall {
         kernel::power_map(x, 1.0 / top, Exponent::from(self.p - 1.0), out);
     }
 
-    /// ‖·‖_p² is 2(p−1)-smooth in its own norm, which is at most the ℓ2 norm. On the boundary its
-    /// gradient has ℓ_q norm 2r, and so an ℓ2 norm of at least 2r·d^(1/p − 1/2).
+    /// ‖·‖_p² is 2(p−1)-smooth in the ℓp norm, and the ℓp norm is at most the ℓ2 norm. On the boundary
+    /// the gradient of ‖·‖_p² has the ℓ_q norm 2r, and therefore an ℓ2 norm of at least 2r·d^(1/p − 1/2).
     fn curvature(&self) -> f64 {
         (self.p - 1.0) * self.factor() / self.radius
     }
@@ -230,9 +230,10 @@ impl Oracle for LpBall {
     }
 }
 
-/// The projection onto an ℓp ball. It solves x_i + m·x_i^(p−1) = |y_i| for every coordinate, with m
-/// such that the point lies on the sphere. Each Newton step for m contains a Newton iteration for
-/// each x_i. Both equations are convex, so that Newton's method converges from one side.
+/// The projection onto an ℓp ball. The projection solves x_i + m·x_i^(p−1) = |y_i| for every coordinate,
+/// with the m for which the point lies on the sphere. Each Newton step for m contains a Newton iteration
+/// for each x_i. The equations for m and for x_i are convex, so that Newton's method converges from one
+/// side.
 struct LpProjection {
     ball: LpBall,
     size: Vec<f64>,
@@ -267,8 +268,8 @@ fn coordinate(a: f64, m: f64, p: f64) -> f64 {
         let root = a / (half + half.hypot(a.sqrt()));
         return root * root;
     }
-    // The equation is in u = z^(p−1) for p < 2, and in z for p ≥ 2: convex and increasing in both
-    // cases.
+    // The unknown is u = z^(p−1) for p < 2, and z for p ≥ 2. In both cases the equation is convex and
+    // increasing.
     let (inner, outer, e) = if p < 2.0 {
         (m, 1.0, 1.0 / (p - 1.0))
     } else {
@@ -294,7 +295,8 @@ impl Projection for LpProjection {
         if self.ball.gauge_of(x) <= 1.0 {
             return Ok(());
         }
-        // Farther away only the direction matters, and powers would overflow.
+        // Points that are farther away are moved closer: only their direction matters, and powers would
+        // overflow.
         let top = kernel::max_abs(x);
         let reach = (top / radius).min(FAR);
         self.size.clear();

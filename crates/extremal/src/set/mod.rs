@@ -108,7 +108,7 @@ pub(crate) fn centre_of(set: &dyn Set) -> Vec<f64> {
     centre
 }
 
-/// The set's inspector, or a closure that calls [`Set::violation`] if the set has none.
+/// The set's inspector, or a closure that calls [`Set::violation`] if the set has no inspector.
 pub(crate) fn inspector_of(set: &SharedSet) -> Inspector {
     let set = set.clone();
     set.inspector()
@@ -117,7 +117,7 @@ pub(crate) fn inspector_of(set: &SharedSet) -> Inspector {
 
 /// A compact convex set.
 pub trait Set: Send + Sync {
-    /// The set's name, as messages show it.
+    /// The set's name in messages.
     fn name(&self) -> &str;
 
     /// The dimension.
@@ -139,10 +139,10 @@ pub trait Set: Send + Sync {
         out.fill(0.0);
     }
 
-    /// The largest violation of a constraint, relative to the set's scale. The result is 0 for a
-    /// point of the set, and NaN or positive for a point with NaN. It is `None` if the set can't
-    /// compute violations. The default calls the [inspector](Set::inspector). Without an inspector,
-    /// it is the amount by which the gauge exceeds 1.
+    /// The largest violation of a constraint, relative to the set's scale. The result is 0 for a point of
+    /// the set, and NaN or positive for a point with NaN. It is `None` if the set can't compute
+    /// violations. The default calls the [inspector](Set::inspector). Without an inspector, the result is
+    /// the amount by which the gauge exceeds 1.
     fn violation(&self, x: &[f64]) -> Option<f64> {
         match self.inspector() {
             Some(mut inspect) => inspect(x),
@@ -150,19 +150,19 @@ pub trait Set: Send + Sync {
         }
     }
 
-    /// A closure that computes [`Set::violation`] with reused memory, for sets whose `violation`
-    /// would allocate memory in each call. The game calls it in every round.
+    /// A closure that computes [`Set::violation`] with reused memory, for sets whose `violation` would
+    /// allocate memory in each call. The game calls this closure in every round.
     fn inspector(&self) -> Option<Inspector> {
         None
     }
 
-    /// The gauge of x: the smallest s ≥ 0 with x ∈ s·K. Only a set K that contains 0 has one.
+    /// The gauge of x: the smallest s ≥ 0 with x ∈ s·K. Only a set K that contains 0 has a gauge.
     fn gauge(&self, _x: &[f64]) -> Option<f64> {
         None
     }
 
-    /// Returns the gauge of x, as [`Set::gauge`] does, and writes a subgradient s of it into `out`:
-    /// ⟨s, x⟩ is the gauge, and ⟨s, u⟩ ≤ 1 for every point u of the set. If the gauge exceeds 1, s
+    /// Returns the gauge of x, as [`Set::gauge`] does, and writes a subgradient s of the gauge into
+    /// `out`: ⟨s, x⟩ is the gauge, and ⟨s, u⟩ ≤ 1 for every point u of the set. If the gauge exceeds 1, s
     /// separates x from the set. Returns `None` and writes nothing if the set has no cheap gauge
     /// ([`Facts::gauge`]).
     ///
@@ -177,7 +177,7 @@ pub trait Set: Send + Sync {
         None
     }
 
-    /// A new Euclidean projection, if the set has one.
+    /// A new Euclidean projection, if the set has a projection.
     fn projection(&self) -> Option<Box<dyn Projection>> {
         None
     }
@@ -194,9 +194,9 @@ pub trait Set: Send + Sync {
         None
     }
 
-    /// A hash that distinguishes, in saved states, sets with equal name, dimension and constants.
-    /// The default hashes the centre. A set with further parameters must override the method and
-    /// hash these parameters too.
+    /// A hash for saved states. The hash distinguishes sets that have the same name, dimension and
+    /// constants. The default hashes the centre. A set with further parameters must override the method
+    /// and hash these parameters too.
     fn fingerprint(&self) -> u64 {
         if let Some((p, radius)) = self.facts().structure.as_ball() {
             // a ball around 0 has no further parameters
@@ -257,7 +257,7 @@ pub struct Facts {
     /// The known properties of the vertices, if the set is known to be a polytope.
     pub polytope: Option<Polytope>,
     /// The curvature of the support function, if more is known than the strong-convexity constant
-    /// implies. The set is first translated so that its centre is 0.
+    /// implies. This is the curvature of the set after a translation that moves the centre to 0.
     pub curvature: Option<Curvature>,
     /// Whether the oracle's answers are checked.
     pub oracle: Answers,
@@ -267,7 +267,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The facts of a set of this library: its oracle is trusted.
+    /// The facts of a set of this library, whose oracle is trusted.
     pub(crate) fn own() -> Self {
         Self {
             oracle: Answers::Trusted,
@@ -294,7 +294,7 @@ pub enum Answers {
     Checked,
     /// Answers are not checked: the oracle is the library's own or checks them itself.
     Trusted,
-    /// The set has no oracle, and a learner that needs one can't be built.
+    /// The set has no oracle. A learner that needs an oracle can't be built.
     Missing,
 }
 
@@ -303,8 +303,8 @@ pub enum Answers {
 pub struct Minimum {
     /// ⟨direction, atom⟩, which the step rules use.
     pub value: f64,
-    /// A proven lower bound on ⟨direction, v⟩ over the set: `value` if the oracle is exact.
-    /// Certificates use this bound.
+    /// A proven lower bound on ⟨direction, v⟩ over the set. The floor equals `value` if the oracle is
+    /// exact. Certificates use this bound.
     pub floor: f64,
 }
 
@@ -335,10 +335,10 @@ impl Minimum {
 /// that is passed in: an oracle keeps no state between calls.
 ///
 /// An iterative oracle may start from the atom that the caller passes in. The exact oracles of the
-/// library overwrite it. A caller of an iterative oracle therefore saves its last atom if a resumed
-/// run must repeat every bit. A storage that may discard a probe keeps two atoms. It copies the
-/// committed atom into the second one, passes the second one to the oracle, and swaps the two on
-/// commit. A discarded probe then has no effect.
+/// library overwrite this atom without reading it. If a resumed run must repeat every bit, the caller of
+/// an iterative oracle must save the last atom. A storage that may discard a probe keeps two atoms. The
+/// storage copies the committed atom into the second atom, passes the second atom to the oracle, and
+/// swaps the two atoms on commit. A discarded probe then has no effect.
 pub trait Oracle: Send + Sync {
     /// Writes a minimiser into `atom` and returns its value. Equal calls break ties in the same
     /// way. A direction with NaN or ∞ is an error.
@@ -353,14 +353,14 @@ pub trait Oracle: Send + Sync {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum>;
 }
 
-/// Moves a point to the nearest point of a set. It keeps no state between calls.
+/// Moves a point to the nearest point of a set. A projection keeps no state between calls.
 pub trait Projection: Send + Sync {
     /// x ← the nearest point of the set.
     fn project(&mut self, x: &mut [f64]) -> Result<()>;
 }
 
-/// A set's constants, all in the ℓ2 norm. For a set that is made of other sets, diameter and norm
-/// bound may be upper bounds, and the inner radius a lower bound.
+/// A set's constants, all in the ℓ2 norm. For a set that is made of other sets, the diameter and the norm
+/// bound may be upper bounds, and the inner radius may be a lower bound.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Geometry {
     /// D = max ‖x − y‖ over the points of the set.
@@ -432,8 +432,8 @@ impl Structure {
     }
 }
 
-/// Every atom has `count` entries of equal size, at the largest entries of the direction. Ties go
-/// to the smallest indices. All entries of the set's centre are equal.
+/// Every atom has `count` non-zero entries of equal size. [`AtomSigns`] describes the places and the
+/// signs of these entries. Ties go to the smallest indices. All entries of the set's centre are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SparseAtoms {
     /// The number of entries of an atom.
@@ -448,10 +448,10 @@ pub struct SparseAtoms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtomSigns {
-    /// At the largest |direction|, the entries are ±size, with the sign opposite to the
-    /// direction's.
+    /// The non-zero entries are where |direction| is largest. Each is ±size, with the sign opposite to
+    /// that of the direction.
     Any,
-    /// One entry +size, at the smallest entry of the direction.
+    /// The only non-zero entry is +size, at the smallest entry of the direction.
     Positive,
     /// As for `Positive`, but the atom is 0 if no entry of the direction is negative.
     PositiveOrZero,
@@ -462,7 +462,7 @@ pub enum AtomSigns {
 pub struct Curvature {
     /// The kind of curvature.
     pub kind: CurvatureKind,
-    /// q: gradients are measured in the ℓ_q norm.
+    /// The q of the ℓ_q norm in which gradients are measured.
     pub gradient_norm: f64,
     /// A number w with h(g) + h(−g) ≤ w·‖g‖_q for every g.
     pub width: f64,
@@ -501,7 +501,8 @@ pub enum CurvatureKind {
     },
 }
 
-/// Returns the dimension that the spec or the data states. If both state one, they must agree.
+/// Returns the dimension that the spec or the data states. If both state a dimension, the two must be
+/// equal.
 pub(crate) fn settle_dim(
     owner: &'static str,
     spec: Option<usize>,
@@ -526,7 +527,7 @@ pub(crate) fn settle_dim(
     Ok(dim)
 }
 
-/// Returns the set in dimension `dim`. The error explains why the set can't grow to it.
+/// Returns the set in dimension `dim`. The error explains why the set can't grow to this dimension.
 pub fn grown(set: &SharedSet, dim: usize) -> Result<SharedSet> {
     let (name, now) = (set.name(), set.dim());
     if dim == now {

@@ -1,5 +1,5 @@
-//! The permutahedron of a weight vector w: the hull of all rearrangements of w. With w = 1…d it is
-//! the hull of all rankings of d items, for learning an order.
+//! The permutahedron of a weight vector w: the hull of all rearrangements of w. With w = 1…d the set is
+//! the hull of all rankings of d items. A learner on this set learns an order.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -136,9 +136,9 @@ impl Set for PermutahedronSet {
             .value()
     }
 
-    /// The sum of any k entries is at most the sum of the k largest weights, and the two totals are
-    /// equal. The excess of k entries is divided by min(k, d − k), and the difference of the totals
-    /// by d.
+    /// The sum of any k entries is at most the sum of the k largest weights, and the sum of all entries
+    /// is the sum of all weights. The excess of k entries is divided by min(k, d − k), and the difference
+    /// of the two totals is divided by d.
     fn inspector(&self) -> Option<Inspector> {
         let (weights, scale, d) = (self.weights.clone(), self.scale, self.dim());
         let mut falling = Vec::with_capacity(d);
@@ -171,7 +171,7 @@ impl Set for PermutahedronSet {
     }
 }
 
-/// Writes the keys with their indices in increasing order. Equal keys are ordered by index.
+/// Writes the keys in increasing order, each with its index. Equal keys are ordered by index.
 fn arrange(order: &mut Vec<(f64, u32)>, keys: impl Iterator<Item = f64>) {
     order.clear();
     order.extend(keys.zip(0..));
@@ -205,9 +205,9 @@ struct PermutahedronProjection {
     blocks: Vec<Block>,
 }
 
-/// A block of consecutive entries of the sorted point. The projection moves all entries of a block
-/// by the same amount. The sums are relative to the first entry and to the mean weight, so that
-/// entries of size 1e16 and weights of size 1 both lose no digits.
+/// A block of consecutive entries of the sorted point. The projection moves all entries of a block by the
+/// same amount. The sums are relative to the first entry and to the mean weight, so that neither entries
+/// of size 1e16 nor weights of size 1 lose digits.
 #[derive(Clone, Copy)]
 struct Block {
     first: f64,
@@ -219,7 +219,7 @@ struct Block {
 }
 
 impl Block {
-    /// The distance by which this block is moved, minus that of an earlier block.
+    /// The distance by which this block is moved, minus the distance by which an earlier block is moved.
     fn moved_more_than(&self, earlier: &Self) -> f64 {
         let middle = |b: &Self| (b.entries - b.weights) / b.len as f64;
         (self.first - earlier.first) + (middle(self) - middle(earlier))

@@ -1,13 +1,12 @@
 //! Known properties of a set that is the hull of finitely many vertices.
 
-/// The known properties of a set that is the hull of finitely many vertices, which its oracle
-/// returns.
+/// The known properties of a set that is the hull of finitely many vertices. The oracle returns vertices.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Polytope {
-    /// A lower bound on the facial distance δ (Peña & Rodríguez, 2019): the smallest distance
-    /// between a face and the hull of the vertices outside it, over all faces. Let x and y be
-    /// points at distance r. For any weights of x, moving at most the share r/δ of them turns x
-    /// into y.
+    /// A lower bound on the facial distance δ (Peña & Rodríguez, 2019). δ is the smallest distance
+    /// between a face and the hull of the vertices outside this face. Let x and y be points at distance
+    /// r, where x is given as a mixture of vertices. Moving at most the share r/δ of the weights of x
+    /// turns x into y.
     pub facial_distance: Option<f64>,
     /// The bounds l and u, if the set is {Ax = b, l ≤ x ≤ u} and every entry of a vertex is l or u.
     pub corners: Option<(f64, f64)>,

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use extremal::SetSpec;
-//! // weights on a simplex next to a correction in a ball
+//! // weights on a simplex, followed by a correction in a ball
 //! let set = "product:sets=[(simplex:dim=4),(l2:dim=3)]".parse::<SetSpec>()?.build(None)?;
 //! assert_eq!(set.dim(), 7);
 //! # Ok::<(), extremal::Error>(())
@@ -46,7 +46,7 @@ impl Described for Product {
 
 impl MakeSet for Product {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
-        // An error means that a set needs `dim`. Any other error occurs again below.
+        // If a set can't be built here, it needs `dim`. An error of another kind occurs again below.
         let own: Vec<Result<SharedSet>> = self.sets.iter().map(|set| set.build(None)).collect();
         let mut open = own.iter().filter(|set| set.is_err()).count();
         let taken: usize = own.iter().flatten().map(|set| set.dim()).sum();
@@ -122,7 +122,7 @@ impl ProductSet {
     }
 
     fn polytope(&self) -> Option<Polytope> {
-        // a block of one point has no proper face
+        // a block that is a single point has no proper face
         let of = |block: &Block| match block.set.geometry().diameter {
             0.0 => Some(Some(f64::INFINITY)),
             _ => Some(block.set.polytope()?.facial_distance),

@@ -1,4 +1,5 @@
-//! The simplex {x ≥ 0, Σx = τ}, or {x ≥ 0, Σx ≤ τ} with `at-most`: portfolios, mixtures, experts.
+//! The simplex {x ≥ 0, Σx = τ}, or {x ≥ 0, Σx ≤ τ} with `at-most`. Its points are shares, for example of
+//! a portfolio.
 
 use std::sync::Arc;
 
@@ -118,7 +119,7 @@ impl Set for SimplexSet {
     }
 
     fn centre(&self, out: &mut [f64]) {
-        // for Σx ≤ τ, the point at the same distance from every facet
+        // for Σx ≤ τ, the centre has the same distance from every facet
         let d = self.dim as f64;
         out.fill(if self.at_most {
             self.total / (d + d.sqrt())
@@ -139,7 +140,7 @@ impl Set for SimplexSet {
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {
-        // no entry exceeds the total: this is a capped simplex with cap and total equal
+        // no entry exceeds the total, so that this is a capped simplex whose cap is the total
         let mut projection = LevelProjection::new(self.dim, self.total, 1.0);
         projection.at_most = self.at_most;
         Some(Box::new(projection))

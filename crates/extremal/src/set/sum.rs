@@ -1,6 +1,6 @@
-//! The Minkowski sum K₁ + … + K_m = {x₁ + … + x_m : x_b ∈ K_b}. If all sets but one are ℓ2 balls,
-//! the sum has all points within a certain distance of that one set. Violations and the projection
-//! then follow from the projection of that set.
+//! The Minkowski sum K₁ + … + K_m = {x₁ + … + x_m : x_b ∈ K_b}. If all sets but one are ℓ2 balls, the sum
+//! consists of all points within a certain distance of the other set. Violations and the projection then
+//! follow from the projection onto this other set.
 //!
 //! ```
 //! use extremal::SetSpec;
@@ -33,7 +33,7 @@ fields! {
 
 impl Described for Sum {
     const ABOUT: About = About {
-        summary: "Minkowski sum: all sums with one point from each set",
+        summary: "Minkowski sum: all sums of one point from each set",
         cost: "the sum of the sets' costs, plus O(d); it has a projection if all sets but one are l2",
         guarantee: "D ≤ ΣD_b, with equality if all sets but one are l2; strong-convexity constant 1/Σ(1/α_b)",
         reference: "textbook",
@@ -184,7 +184,7 @@ struct Surroundings {
 }
 
 impl Surroundings {
-    /// Subtracts from x its nearest point of the base, which is stored in `near`. Returns the
+    /// Subtracts the nearest point of the base from x, and stores this point in `near`. Returns the
     /// distance.
     fn away_from_base(&mut self, x: &mut [f64]) -> Result<f64> {
         check_point(self.near.len(), x)?;

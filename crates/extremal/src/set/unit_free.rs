@@ -1,5 +1,5 @@
-//! The set of the learner [`unit-free`](crate::learner::untuned::unit_free): its shape depends on
-//! the data, so that the units of features and labels do not matter.
+//! The set of the learner [`unit-free`](crate::learner::untuned::unit_free). The shape of the set depends
+//! on the data, so that the units of features and labels do not matter.
 
 use std::sync::Arc;
 
@@ -41,8 +41,8 @@ impl MakeSet for UnitFree {
     }
 }
 
-/// The weights x with Σ(M_i·x_i)² ≤ r², where M_i is the largest absolute value of feature i. Only
-/// the learner knows the M_i. The set by itself has M_i = 1: it is the ball of radius r.
+/// The weights x with Σ(M_i·x_i)² ≤ r², where M_i is the largest absolute value of feature i. Only the
+/// learner knows the M_i. The set by itself has M_i = 1 and is the ball of radius r.
 #[derive(Debug, Clone, Copy)]
 pub struct UnitFreeSet {
     ball: L2Ball,

@@ -10,13 +10,14 @@ use crate::spec::{About, Described, Kind};
 use crate::{Result, kernel};
 
 fields! {
-    /// Spec of `duplicated`: y = ⟨a, w⟩ + noise, where entry i of a equals entry i mod m.
+    /// Spec of `duplicated`: y = ⟨a, w⟩ + noise, where entry i of a equals entry i mod m, and m is the
+    /// number of different columns.
     pub struct Duplicated {
         /// the number of copies of each column
         pub copies: usize = 2 => Kind::COUNT,
         /// the norm of w; equal columns have equal weights
         pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,
-        /// the noise's standard deviation
+        /// the standard deviation of the noise
         pub noise: f64 = 0.1 => Kind::NOT_NEGATIVE,
     }
 }

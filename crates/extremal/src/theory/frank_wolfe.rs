@@ -51,9 +51,9 @@ pub fn ofw_ls_lemma(diameter: f64, alpha: f64, t: f64) -> f64 {
     ofw_ls_constant(diameter, alpha) * (t + 2.0).powf(-2.0 / 3.0)
 }
 
-/// OFW without constants: regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − min F_T) of the run. `sum`
-/// is the sum of these three parts. `lambda` is the strong convexity that the losses must have, or
-/// 0. `curved` is true if the set is strongly convex. The page of
+/// OFW without constants: regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − min F_T) of the run. `sum` is the
+/// sum of these three parts. `lambda` is the strong convexity that the losses must have, which may be 0.
+/// `curved` is true if the set is strongly convex. The page of
 /// [`learner::ofw_free`](crate::learner::frank_wolfe::ofw_free) defines μ_t and p_t.
 pub fn ofw_free(sum: f64, lambda: f64, curved: bool) -> Guarantee {
     let name = "OFW without constants, (D²/2)Σμ + Σp + h";
@@ -103,7 +103,7 @@ pub fn sc_ofw_general(gradient: f64, lambda: f64, diameter: f64) -> Guarantee {
         .assuming([Gradient(gradient), StronglyConvexLosses(lambda)])
 }
 
-/// The smaller of [`sc_ofw_curved`] and [`sc_ofw_general`], or the latter without α.
+/// The smaller of [`sc_ofw_curved`] and [`sc_ofw_general`]. Without α the result is [`sc_ofw_general`].
 pub fn sc_ofw(gradient: f64, lambda: f64, diameter: f64, alpha: Option<f64>) -> Guarantee {
     let general = sc_ofw_general(gradient, lambda, diameter);
     let Some(alpha) = alpha else {
@@ -116,9 +116,9 @@ pub fn sc_ofw(gradient: f64, lambda: f64, diameter: f64, alpha: Option<f64>) -> 
 }
 
 /// One Frank-Wolfe step with step size σ on each loss: the dynamic regret Σ(f_t(x_t) − min f_t) is at
-/// most (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1. The function returns the smallest of these bounds.
-/// The losses are β-smooth, V = Σ max|f_t − f_{t−1}|, and M ≥ f₁(x₁) − min f_T, for example 2·max|f|
-/// (after Wan, Zhang & Song 2023, where σ is √((M + V)/(MT))).
+/// most (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1. The function returns the smallest of these bounds. The
+/// losses are β-smooth, V = Σ max|f_t − f_{t−1}|, and M ≥ f₁(x₁) − min f_T, for example 2·max|f|. The
+/// bound follows Wan, Zhang & Song 2023, where σ is √((M + V)/(MT)).
 pub fn dynamic_ofw(range: f64, variation: f64, smoothness: f64, diameter: f64, rounds: f64) -> f64 {
     let start = range + variation;
     let steps = 0.5 * smoothness * diameter * diameter * rounds;

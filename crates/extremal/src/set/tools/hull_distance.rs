@@ -1,15 +1,15 @@
 //! The distance from a point to a hull of points, by non-negative least squares.
 //!
-//! For points p_i of the hull and the point x, let q_i = p_i − x and a_i = (q_i, 1). Non-negative
-//! least squares finds weights w ≥ 0 for which Σw_i a_i is nearest to (0, 1). Divided by their sum,
-//! the w_i are the weights of the point of the hull that is nearest to x. The active columns are
-//! stored as QR factors. Each column is orthogonalised twice, so that nearly dependent points cost no
-//! digits of the distance.
+//! For points p_i of the hull and the point x, let q_i = p_i − x and a_i = (q_i, 1). Non-negative least
+//! squares finds weights w ≥ 0 for which Σw_i a_i is nearest to (0, 1). Divided by their sum, the w_i are
+//! the weights of the point of the hull that is nearest to x. The active columns are stored as QR
+//! factors. Each column is orthogonalised twice, so that the distance loses no digits if points are
+//! nearly dependent.
 
 use crate::kernel::{axpy, dot, max_abs, norm};
 
-/// A column is treated as dependent on others if the part of it that is orthogonal to them is at
-/// most this share of its length.
+/// A column is treated as dependent on other columns if its part that is orthogonal to these columns is
+/// at most this share of its length.
 const DEPENDENT: f64 = 1e-13;
 
 /// The memory for one hull. Each column has `rows` = d + 1 entries.
@@ -59,7 +59,7 @@ impl Nearest {
         self.weights.clear();
         self.residual.copy_from_slice(&self.target);
         self.barred.fill(false);
-        // The number of steps is finite in exact arithmetic. The limit is for rounding errors.
+        // The number of steps is finite in exact arithmetic. The limit guards against rounding errors.
         for _ in 0..20 + 4 * (self.barred.len() + self.rows) {
             if !self.step() {
                 break;
@@ -90,8 +90,8 @@ impl Nearest {
         scale
     }
 
-    /// Adds the column that reduces the residual most, and removes the columns that become
-    /// superfluous. Returns false if no column reduces it.
+    /// Adds the column that reduces the residual most, and removes the columns that become superfluous.
+    /// Returns false if no column reduces the residual.
     fn step(&mut self) -> bool {
         let length = norm(&self.residual);
         if self.used.len() == self.rows || length <= 1e-16 {
@@ -139,8 +139,8 @@ impl Nearest {
         self.barred[i] = true;
     }
 
-    /// Computes the QR factors of the active columns from the k-th on. Returns false if a column
-    /// depends on earlier ones.
+    /// Computes the QR factors of the active columns from the k-th on. Returns false if a column depends
+    /// on earlier columns.
     fn factor_from(&mut self, k: usize) -> bool {
         let rows = self.rows;
         for j in k..self.used.len() {

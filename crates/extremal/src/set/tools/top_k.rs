@@ -1,8 +1,8 @@
 //! The k largest of many numbers, for oracles whose atoms have k entries.
 
-/// Selects the k largest keys in one pass. It stores at most about 2k keys at a time: O(d) for the
-/// pass, and O(k log k) to sort the selection by index. Of equal keys it selects those with the
-/// smallest indices.
+/// Selects the k largest keys in one pass. The selection stores at most about 2k keys at a time. The pass
+/// costs O(d), and sorting the selection by index costs O(k log k). Among equal keys, the keys with the
+/// smallest indices are selected.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Top {
     kept: Vec<(f64, u32)>,
@@ -16,8 +16,8 @@ impl Top {
         }
     }
 
-    /// Returns the k largest of some finite keys, sorted by index. k is at least 1. If there are at
-    /// most k keys, all are returned.
+    /// Returns the k largest of some finite keys, sorted by index. k is at least 1. If there are at most
+    /// k keys, all keys are returned.
     pub fn largest(&mut self, keys: impl Iterator<Item = f64>, k: usize) -> &[(f64, u32)] {
         let limit = limit(k);
         // at least k of the earlier keys are not below `bar`
@@ -39,8 +39,8 @@ impl Top {
         self.kept.clear();
     }
 
-    /// Offers a key with its index. The order of the calls does not matter. Each index may be
-    /// offered once.
+    /// Offers a key with its index. The order of the calls does not matter. Each index may be offered
+    /// only once.
     pub fn offer(&mut self, key: f64, index: u32, k: usize) {
         self.kept.push((key, index));
         if self.kept.len() == limit(k) {
@@ -48,8 +48,8 @@ impl Top {
         }
     }
 
-    /// The smallest of the k largest keys offered so far: a smaller key can't be selected any more.
-    /// It is −∞ until k keys were offered.
+    /// The smallest of the k largest keys offered so far. A smaller key can't be selected any more. The
+    /// result is −∞ until k keys were offered.
     pub fn bar(&mut self, k: usize) -> f64 {
         if self.kept.len() < k {
             f64::NEG_INFINITY
@@ -67,7 +67,7 @@ impl Top {
         &self.kept
     }
 
-    /// Drops all but the k largest keys, and returns the k-th largest key.
+    /// Drops all keys except the k largest, and returns the k-th largest key.
     fn cut(&mut self, k: usize) -> f64 {
         let (_, &mut (bar, _), _) = self.kept.select_nth_unstable_by(k - 1, precedes);
         self.kept.truncate(k);
@@ -75,8 +75,8 @@ impl Top {
     }
 }
 
-/// The number of keys after which all but the k largest are dropped. With this limit, keys are
-/// rarely dropped, even if each key exceeds the one before.
+/// The number of keys after which all keys except the k largest are dropped. With this limit, keys are
+/// rarely dropped, even if each key exceeds the key before.
 fn limit(k: usize) -> usize {
     k.saturating_mul(2).saturating_add(64)
 }

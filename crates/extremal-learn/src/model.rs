@@ -106,6 +106,9 @@ pub fn save(session: &Session, path: &Path, resume: bool) -> Result<()> {
         section("data", serde_json::to_vec(&plan.data))?,
         section("head", postcard::to_stdvec(&head))?,
     ];
+    if resume {
+        sections.push(section("tally", postcard::to_stdvec(&session.tally))?);
+    }
     for (k, model) in session.models.iter().enumerate() {
         if resume || plan.is_unit_free() {
             sections.push(section(&format!("learner.{k}"), model.learner.save())?);
@@ -191,6 +194,10 @@ impl Sections<'_> {
         }
         session.counters = head.counters;
         session.baseline = head.baseline.clone();
+        // Older models have no such section.
+        if self.file.section("tally").is_some() {
+            session.tally = self.binary("tally")?;
+        }
         Ok(session)
     }
 

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::baseline::Baseline;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, start_set};
+use crate::tally::Tally;
 
 /// The smallest number of rounds for which another thread is worth its start.
 const ROUNDS_PER_THREAD: usize = 64;
@@ -199,6 +200,8 @@ pub struct Session {
     pub counters: Counters,
     /// Whether some classes have played a round that others could not play. It can't be saved.
     pub(crate) is_torn: bool,
+    /// Error rate and AUC, or RMSE and R².
+    pub(crate) tally: Tally,
     /// The loss without features.
     pub baseline: Baseline,
     /// The dimension for which memory is reserved.
@@ -228,6 +231,7 @@ impl Session {
             })
         });
         let models = models.collect::<extremal::Result<Vec<_>>>();
+        let tally = Tally::new(&plan, objective.loss().labels());
         Ok(Self {
             models: models.map_err(Error::options)?,
             reserved: 0,
@@ -235,6 +239,7 @@ impl Session {
             objective,
             counters: Counters::default(),
             is_torn: false,
+            tally,
             baseline: Baseline::default(),
             point: Vec::new(),
             columns: None,
@@ -411,6 +416,8 @@ impl Session {
                 .add_class(round.label as usize, example.weight);
             round.loss = example.weight * f64::from(round.prediction != round.label);
         }
+        self.tally
+            .add(example.weight, round.prediction, round.label);
         counters.loss += round.loss;
         counters.records += 1;
         counters.weight += example.weight;

@@ -258,8 +258,10 @@ impl<'a> Run<'a> {
                 Some(reader) => reader,
                 None => Reader::open(path, read)?,
             };
+            let to_pass = to_skip.1;
             let end = self.pass(&mut reader, &mut to_skip);
-            self.skipped += reader.skipped();
+            // Without those of earlier runs.
+            self.skipped += reader.skipped() - (to_pass - to_skip.1);
             self.reason = reader.skip_reason().map(String::from);
             for note in reader.warnings() {
                 self.note(note);
@@ -269,6 +271,9 @@ impl<'a> Run<'a> {
             }
         }
         match to_skip.0 {
+            0 if self.session.rounds() == 0 && self.unlabelled > 0 => Err(self.data_error(
+                "no example has a label. Use --label NAME if another column or key has the labels".into(),
+            )),
             0 => Ok(End::Done),
             missing => Err(self.data_error(format!(
                 "the model has consumed {} more examples than the stream has. Check that the model was trained on this stream",

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 #[cfg(feature = "clap")]
 use crate::flag;
+use crate::reading::Reading;
 
 /// Names that are one value of a flag: `A,B,C`.
 pub type Names = Vec<String>;
@@ -93,21 +94,10 @@ pub struct Config {
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub seed: Option<u64>,
 
-    /// Hash feature names to 2^B indices
-    #[cfg_attr(feature = "clap", arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=31), help_heading = flag::READING))]
-    pub bits: Option<u32>,
-    /// Indices of libsvm files start at 0
-    #[cfg_attr(feature = "clap", arg(long, help_heading = flag::READING))]
-    pub zero_based: bool,
-    /// Name of the label column in a table
-    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = flag::READING))]
-    pub label: Option<String>,
-    /// Name of the column with importance weights in a table
-    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = flag::READING))]
-    pub weight: Option<String>,
-    /// Treat the values of these columns as text, even if they look like numbers
-    #[cfg_attr(feature = "clap", arg(long, value_name = "A,B,..", value_delimiter = ',', help_heading = flag::READING))]
-    pub categorical: Option<Vec<String>>,
+    /// Options for reading.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    #[serde(flatten)]
+    pub reading: Reading,
 
     /// Form of the predictions: the product of weights and features (identity), or a probability
     /// (logistic) [default: logistic for logistic loss]

@@ -151,17 +151,13 @@ impl Plan {
         ReadOptions {
             // Feature 7 of a model is feature 7 of a libsvm file, also if the model was trained on
             // another format.
-            zero_based: config.zero_based
+            zero_based: config.reading.zero_based
                 || matches!(data.format, Some(Format::Vw | Format::Jsonl)),
-            bits: config.bits,
-            label_column: config.label.clone(),
-            weight_column: config.weight.clone(),
-            categorical: config.categorical.clone().unwrap_or_default(),
             labels,
             intercept: config.intercept,
             learnt_from: data.format,
             columns: data.columns.clone(),
-            ..ReadOptions::default()
+            ..config.reading.options()
         }
     }
 
@@ -186,7 +182,7 @@ impl Plan {
     /// and at 0 elsewhere. The intercept is feature 0.
     pub fn feature(&self, i: usize) -> String {
         let libsvm = self.data.format == Some(Format::Libsvm);
-        let first = usize::from(libsvm && !self.config.zero_based);
+        let first = usize::from(libsvm && !self.config.reading.zero_based);
         match (self.config.intercept, i) {
             (true, 0) => "intercept".into(),
             (true, i) => (i - 1 + first).to_string(),

@@ -45,7 +45,10 @@ def test_the_default_is_unit_free():
         assert chosen(kind(storage="dense")) == (free, "unit-free", "dense")
         assert chosen(kind("unit-free:radius=64")) == (free, "unit-free", "lazy")
         assert chosen(kind(learner="unit-free:no-clip=true"))[0] == f"{free},no-clip=true"
-        assert chosen(kind(learner="unit-free:intercept=true", fit_intercept=False))[0] == bare
+        assert chosen(kind(learner="unit-free:intercept=false", fit_intercept=False))[0] == "unit-free:intercept=false"
+        for value in (True, False):
+            with pytest.raises(ValueError, match="contradicts"):
+                chosen(kind(learner=f"unit-free:intercept={str(value).lower()}", fit_intercept=not value))
         assert chosen(kind(l2=0.1)) == ("coin-ftrl", "l2", "lazy")
         assert chosen(kind("l2:radius=1024")) == ("coin-ftrl", "l2", "lazy")
         assert chosen(kind(learner="coin-ftrl"))[:2] == ("coin-ftrl", "l2")
@@ -150,13 +153,35 @@ def test_predictions_are_clipped_to_the_targets_seen():
     X, y = raw(0)
     model = OnlineRegressor(shuffle=False).fit(X, y)
     free = OnlineRegressor(learner="unit-free:no-clip=true", shuffle=False).fit(X, y)
-    far = 100 * X
-    assert model._learners[0].range == (y.min(), y.max())
-    assert model.predict(far).min() == y.min() and model.predict(far).max() == y.max()
-    assert free._learners[0].range is None and np.ptp(free.predict(far)) > 10 * np.ptp(y)
-    scores = far @ model.coef_ + model.intercept_
-    np.testing.assert_array_equal(model.predict(far), np.clip(scores, y.min(), y.max()))
+    far, limits = 3 * X, [y.min(), y.max()]  # the guard would not believe much larger values
+    assert model._learners[0].range == tuple(limits)
+    clipped = model.predict(far)
+    np.testing.assert_allclose([clipped.min(), clipped.max()], limits, rtol=1e-12)
+    assert free._learners[0].range is None and np.ptp(free.predict(far)) > 1.5 * np.ptp(y)
     assert OnlineClassifier().fit(X, y > 0)._learners[0].range is None
+
+
+# A prediction is what is played next.
+
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_a_prediction_is_what_is_played_next(classes, kind):
+    X, y = raw(classes, rows=60)
+    X[50] *= 1e6
+    rows = sparse.csr_array(X) if kind == "csr" else X
+    model = make(classes)
+    for k in range(len(y)):
+        at = slice(k, k + 1)
+        if k:
+            before = state(model)
+            scores = model._scores(rows[at])[0]
+            assert_same(state(model), before)
+            row = np.concatenate([[1.0], X[k]])
+            played = [ex.Learner(own.spec, own.set, own.storage, own.save()).learn(row, 1.0, model.loss)
+                      for own in model._learners]
+            assert scores.tolist() == played
+            assert [own.predict(row) for own in model._learners] == played
+        learn(model, rows[at], y[at], classes)
 
 
 # The same bits whatever the way.
@@ -224,6 +249,7 @@ def test_the_program_gives_the_same_bits(classes, intercept, tmp_path):
         np.testing.assert_allclose(loaded.predict(far).astype(float), ours.predict(far), rtol=1e-12)
     (tmp_path / "far").write_text("".join(
         f"0 {' '.join(f'{j + 1}:{a!r}' for j, a in enumerate(row) if a)}\n" for row in far.tolist()))
+    np.testing.assert_array_equal(np.ravel(loaded.decision_function(far)), np.ravel(ours._scores(far)))
     if not classes:
         predicted = [float(p) for p in run("predict", "-i", model, tmp_path / "far").split()]
         np.testing.assert_allclose(predicted, ours.predict(far), rtol=1e-5, atol=1e-3)
@@ -346,7 +372,7 @@ def test_streams_and_experiments():
     with pytest.raises(ex.Error, match="never negative, not linear"):
         ex.play(learner, ex.streams.drift(5), rounds=10)
     problem = {"set": "unit-free:dim=5", "loss": "squared", "stream": "regression", "rounds": 10}
-    with pytest.raises(ex.Error, match="play it without a meter"):
+    with pytest.raises(ex.Error, match="with `extremal learn`"):
         ex.compare({"problem": {"p": problem}, "learner": {"a": "unit-free"}})
 
 

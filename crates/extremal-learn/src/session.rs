@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::baseline::Baseline;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, start_set};
+use crate::tally::Tally;
 
 /// The smallest number of rounds for which another thread is worth its start.
 const ROUNDS_PER_THREAD: usize = 64;
@@ -89,7 +90,10 @@ impl Model {
     fn play(&mut self, class: Option<usize>, objective: &Objective, examples: &[Example<'_>]) {
         self.rounds.clear();
         self.failure = None;
-        for example in examples {
+        for (k, example) in examples.iter().enumerate() {
+            if let (Some(learner), Some(next)) = (self.learner.by_example(), examples.get(k + 1)) {
+                learner.prefetch(&row(next));
+            }
             let label = match class {
                 None => example.label.unwrap_or(f64::NAN),
                 Some(class) if example.label == Some(class as f64) => 1.0,
@@ -140,12 +144,20 @@ impl Model {
         }
     }
 
-    /// The prediction for a row. The features that are unknown were left out.
-    fn predict(&self, row: &Row<'_>) -> extremal::Result<f64> {
-        match self.learner.by_example() {
-            Some(learner) => learner.predict(row),
-            None => self.learner.decision().dot(row),
+    /// The prediction for an example: what the learner would play next. For learners that observe
+    /// gradients, features beyond the dimension count as 0.
+    fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
+        if let Some(learner) = self.learner.by_example() {
+            return learner.predict(&row(example));
         }
+        let (
+            decision,
+            Example {
+                indices, values, ..
+            },
+        ) = (self.learner.decision(), example);
+        let known = indices.partition_point(|i| (*i as usize) < decision.dim());
+        decision.dot(&Row::sparse(&indices[..known], &values[..known]))
     }
 
     /// Plays one round. An error changes nothing but the dimension.
@@ -188,6 +200,8 @@ pub struct Session {
     pub counters: Counters,
     /// Whether some classes have played a round that others could not play. It can't be saved.
     pub(crate) is_torn: bool,
+    /// Error rate and AUC, or RMSE and R².
+    pub(crate) tally: Tally,
     /// The loss without features.
     pub baseline: Baseline,
     /// The dimension for which memory is reserved.
@@ -217,6 +231,7 @@ impl Session {
             })
         });
         let models = models.collect::<extremal::Result<Vec<_>>>();
+        let tally = Tally::new(&plan, objective.loss().labels());
         Ok(Self {
             models: models.map_err(Error::options)?,
             reserved: 0,
@@ -224,6 +239,7 @@ impl Session {
             objective,
             counters: Counters::default(),
             is_torn: false,
+            tally,
             baseline: Baseline::default(),
             point: Vec::new(),
             columns: None,
@@ -242,6 +258,13 @@ impl Session {
     /// The dimension so far.
     pub fn dim(&self) -> usize {
         self.models[0].learner.dim()
+    }
+
+    /// The number of features: those that were seen, for a learner that stores no others.
+    pub fn features(&self) -> usize {
+        let learner = &self.models[0].learner;
+        let seen = learner.by_example().map(|learner| learner.features());
+        seen.unwrap_or(learner.dim())
     }
 
     /// Rounds played.
@@ -393,6 +416,8 @@ impl Session {
                 .add_class(round.label as usize, example.weight);
             round.loss = example.weight * f64::from(round.prediction != round.label);
         }
+        self.tally
+            .add(example.weight, round.prediction, round.label);
         counters.loss += round.loss;
         counters.records += 1;
         counters.weight += example.weight;
@@ -404,13 +429,19 @@ impl Session {
         self.counters.records += 1;
     }
 
-    /// The prediction for an example: ⟨a, x⟩, or the index of the class. Unknown features count as
-    /// 0. The prediction may be NaN or infinite.
+    /// The score of an example in each model: the prediction that this model would play next. It may
+    /// be NaN or infinite.
+    pub fn scores<'a>(
+        &'a self,
+        example: &'a Example<'_>,
+    ) -> impl Iterator<Item = extremal::Result<f64>> + 'a {
+        self.models.iter().map(|model| model.predict(example))
+    }
+
+    /// The prediction for an example: its score, or the index of the class with the largest score. It
+    /// may be NaN or infinite.
     pub fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
-        let dim = self.dim();
-        let known = example.indices.partition_point(|i| (*i as usize) < dim);
-        let row = Row::sparse(&example.indices[..known], &example.values[..known]);
-        predicted(self.models.iter().map(|model| model.predict(&row)))
+        predicted(self.scores(example))
     }
 
     /// Measures how far the decisions are outside their set, and stores the maximum.
@@ -447,19 +478,19 @@ fn needed_dim(example: &Example<'_>) -> usize {
     example.indices.last().map_or(0, |i| *i as usize + 1)
 }
 
-/// Turns the products ⟨a, x⟩ of all models into a prediction: the product of a single model, or the
-/// index of the largest product. If a product is not finite, the prediction is this product.
+/// Turns the scores of all models into a prediction: the score of a single model, or the index of the
+/// largest score. If a score is not finite, the prediction is this score.
 pub(crate) fn predicted(
-    products: impl Iterator<Item = extremal::Result<f64>>,
+    scores: impl Iterator<Item = extremal::Result<f64>>,
 ) -> extremal::Result<f64> {
     let (mut best, mut count) = ((f64::NEG_INFINITY, 0), 0);
-    for product in products {
-        let product = product?;
-        if !product.is_finite() {
-            return Ok(product);
+    for score in scores {
+        let score = score?;
+        if !score.is_finite() {
+            return Ok(score);
         }
-        if product > best.0 {
-            best = (product, count);
+        if score > best.0 {
+            best = (score, count);
         }
         count += 1;
     }

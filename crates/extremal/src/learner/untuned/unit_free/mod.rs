@@ -32,6 +32,7 @@
 //! **Reference.** This project, from parts: see [coin-ftrl](crate::learner::untuned::coin_ftrl);
 //! scale-free features (Ross, Mineiro & Langford, 2013; Kempka, Kotłowski & Warmuth, 2019).
 
+mod ada_hedge;
 mod engine;
 mod guard;
 mod table;
@@ -46,7 +47,7 @@ use crate::learner::untuned::unit_free::table::Table;
 use crate::learner::untuned::unit_free::terms::Feature;
 use crate::learner::{
     ByExample, Certificate, Example, Learner, Learnt, Level, MakeLearner, Record, RunStatistics,
-    Storage, Uses, not_stored,
+    Storage, Uses,
 };
 use crate::loss::{Loss, Objective};
 use crate::parameter::fields;
@@ -61,8 +62,8 @@ const NAME: &str = "unit-free";
 fields! {
     /// Spec of `unit-free`.
     pub struct UnitFree {
-        /// feature 0 is an intercept, with the value 1 in every row; it is needed to start from the running mean, and to centre features
-        pub intercept: bool = false => Kind::Flag,
+        /// whether feature 0 is an intercept, with the value 1 in every row; it is needed to start from the running mean, and to centre features. `extremal learn` adds it unless this is false
+        pub intercept: Option<bool> = None => Kind::Flag,
         /// do not clip predictions to the range of the labels seen
         pub no_clip: bool = false => Kind::Flag,
     }
@@ -101,12 +102,10 @@ impl MakeLearner for UnitFree {
         let Structure::UnitFree { radius } = set.structure() else {
             return Err(parameters::cannot_play(NAME, &**set, "the set unit-free"));
         };
-        if storage == Storage::Sparse {
-            return Err(not_stored(NAME, set, storage));
-        }
+        // Every storage is the same: a table of the features that were seen.
         let engine = Engine::new(Settings {
             radius,
-            intercept: self.intercept,
+            intercept: self.intercept == Some(true),
             clip: !self.no_clip,
         });
         let body = Unitless {
@@ -142,7 +141,7 @@ struct Factors {
 impl Unitless {
     fn factors(&self) -> Factors {
         let state = &self.engine.state;
-        let [first, second, mean] = state.mixture();
+        let [first, second, mean] = state.mixture.weights();
         let (first, second) = (first + 0.5 * mean, second + 0.5 * mean);
         let m = state.plain_bets().map(|bet| bet.max(0.0));
         let share = state.share.value(STAKE).clamp(0.0, 1.0);
@@ -237,19 +236,14 @@ impl Point for Unitless {
 
 impl ByExample for Unitless {
     fn predict(&self, row: &Row<'_>) -> Result<f64> {
-        let (state, table) = (&self.engine.state, &self.engine.table);
-        let prediction = self.dot(row)?;
-        let parts = row.entries().filter_map(|(i, v)| {
-            let largest = table.get(i)?.largest();
-            Some((v / largest.max(v.abs())).powi(2))
-        });
-        // no point of the ellipsoid predicts more
-        let limit = state.radius * parts.filter(|part| part.is_finite()).sum::<f64>().sqrt();
-        let prediction = match self.range() {
-            Some((low, high)) => prediction.max(low).min(high),
-            None => prediction,
-        };
-        Ok(prediction.max(-limit).min(limit))
+        if !matches!(row, Row::Dense(_)) {
+            row.check_shape(usize::MAX)?;
+        }
+        self.engine.predict(row)
+    }
+
+    fn prefetch(&self, row: &Row<'_>) {
+        self.engine.table.prefetch(row);
     }
 
     fn range(&self) -> Option<(f64, f64)> {
@@ -259,6 +253,10 @@ impl ByExample for Unitless {
 
     fn radius(&self) -> f64 {
         self.engine.state.radius
+    }
+
+    fn features(&self) -> usize {
+        self.engine.table.indices().len()
     }
 
     fn scale(&self, index: usize) -> f64 {
@@ -337,7 +335,7 @@ impl Body for Unitless {
         Some(theory::unit_free(
             state.beta,
             bets,
-            state.gap,
+            state.mixture.gap,
             state.jumps,
             state.forgiven,
         ))

@@ -13,58 +13,57 @@ use crate::flag;
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(next_help_heading = flag::READING))]
 pub struct Reading {
-    /// Hash feature names to 2^B indices
+    /// Hash feature names to 2^B indices. By default the names are numbered
     #[cfg_attr(feature = "clap", arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=31)))]
     pub bits: Option<u32>,
     /// Indices of libsvm files start at 0
     #[cfg_attr(feature = "clap", arg(long))]
     pub zero_based: bool,
-    /// Name of the label column in a table
-    #[cfg_attr(feature = "clap", arg(long, value_name = "COL"))]
+    /// Name of the label column in a table, or its number with --no-header
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub label: Option<String>,
     /// Name of the column with importance weights in a table
-    #[cfg_attr(feature = "clap", arg(long, value_name = "COL"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub weight: Option<String>,
     /// Treat the values of these columns as text, even if they look like numbers
     #[cfg_attr(
         feature = "clap",
-        arg(long, value_name = "COL,COL,..", value_delimiter = ',')
+        arg(long, value_name = "COL,COL", value_delimiter = ',')
     )]
     pub categorical: Option<Vec<String>>,
     /// Treat the values of these columns as numbers
     #[cfg_attr(
         feature = "clap",
-        arg(long, value_name = "COL,COL,..", value_delimiter = ',')
+        arg(long, value_name = "COL,COL", value_delimiter = ',')
     )]
     pub numeric: Option<Vec<String>>,
-    /// Treat the values of these columns as dates: trend, year, month, weekday and hour
+    /// Treat the values of these columns as dates
     #[cfg_attr(
         feature = "clap",
-        arg(long, value_name = "COL,COL,..", value_delimiter = ',')
+        arg(long, value_name = "COL,COL", value_delimiter = ',')
     )]
     pub date: Option<Vec<String>>,
     /// Leave out these columns of a table
     #[cfg_attr(
         feature = "clap",
-        arg(long, value_name = "COL,COL,..", value_delimiter = ',')
+        arg(long, value_name = "COL,COL", value_delimiter = ',')
     )]
     pub ignore: Option<Vec<String>>,
-    /// More texts that mean that a value is missing. The usual ones are NA, N/A, nan, null, none, ?
-    /// and an empty field
+    /// More texts that mean a missing value, beside NA, N/A, nan, null, none, ? and an empty field
     #[cfg_attr(
         feature = "clap",
         arg(
             long,
-            value_name = "TEXT,TEXT,..",
+            value_name = "X,X",
             value_delimiter = ',',
             allow_hyphen_values = true
         )
     )]
     pub missing: Option<Vec<String>>,
-    /// Separator of the columns: one character, tab or blank [default: detected]
+    /// Separator of a table: one character, or the words tab and blank [default: detected]
     #[cfg_attr(feature = "clap", arg(long, value_name = "CHAR"))]
     pub delimiter: Option<Delimiter>,
-    /// The first line of the table is a row. Columns are called by their numbers, from 1
+    /// The first line of a table is a row, and its columns are called 1, 2, ..
     #[cfg_attr(feature = "clap", arg(long))]
     pub no_header: bool,
 }

@@ -25,7 +25,7 @@ pub struct Reading {
     /// Name of the column with importance weights in a table
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub weight: Option<String>,
-    /// Treat the values of these columns as text, even if they look like numbers
+    /// Treat the values of these columns as text, even if the values look like numbers
     #[cfg_attr(
         feature = "clap",
         arg(long, value_name = "COL,COL", value_delimiter = ',')
@@ -49,7 +49,7 @@ pub struct Reading {
         arg(long, value_name = "COL,COL", value_delimiter = ',')
     )]
     pub ignore: Option<Vec<String>>,
-    /// More texts that mean a missing value, beside NA, N/A, nan, null, none, ? and an empty field
+    /// More texts for a missing value, in addition to NA, N/A, nan, null, none, ? and an empty field
     #[cfg_attr(
         feature = "clap",
         arg(
@@ -60,10 +60,11 @@ pub struct Reading {
         )
     )]
     pub missing: Option<Vec<String>>,
-    /// Separator of a table: one character, or the words tab and blank [default: detected]
+    /// Separator of a table's columns: one character, or one of the words tab and blank [default:
+    /// detected from the first rows]
     #[cfg_attr(feature = "clap", arg(long, value_name = "CHAR"))]
     pub delimiter: Option<Delimiter>,
-    /// The first line of a table is a row, and its columns are called 1, 2, ..
+    /// Read the first line of a table as a row. The columns are called 1, 2, ..
     #[cfg_attr(feature = "clap", arg(long))]
     pub no_header: bool,
 }

@@ -13,3 +13,4 @@ mod reported;
 mod resumed;
 mod scored;
 mod support;
+mod tables;

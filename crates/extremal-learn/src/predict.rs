@@ -17,7 +17,7 @@ use crate::stream::{Sink, name_of};
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct PredictOptions {
-    /// File of the model
+    /// The model file
     #[cfg_attr(feature = "clap", arg(short = 'i', long, value_name = "MODEL"))]
     pub model: PathBuf,
     /// The examples.
@@ -46,6 +46,7 @@ pub fn predict(options: &PredictOptions) -> Result<u64> {
     let read = ReadOptions {
         labels: Labels::None,
         labels_required: false,
+        frozen: true,
         ..options.input.options(saved.plan.read_options())
     };
     let file = name_of(data);

@@ -71,6 +71,9 @@ impl Run<'_> {
             let text = format!("{classes}, one model each; the loss shown is the error rate");
             self.say_entry("classes", &text);
         }
+        if let Some(columns) = &plan.data.columns {
+            self.say_entry("columns", &extremal_data::describe(columns));
+        }
         let (title, _) = self.session.tally.column();
         let head = format!("{HEAD} {title:>7}");
         self.say(&format!("\n{}\n{HEAD_2}\n", head.trim_end()));

@@ -98,6 +98,10 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
                 plan = Plan::choose(&options.config, radius)?;
             }
             plan.data.format = Some(reader.format());
+            let Some(facts) = reader.facts(&|| host.is_stopped())? else {
+                return Ok(End::Unstarted);
+            };
+            plan.data.columns = facts.columns.as_ref().map(|columns| columns.to_vec());
             Session::new(plan)?
         }
     };
@@ -250,9 +254,7 @@ impl<'a> Run<'a> {
                 Next::Stopped => return Ok(End::Interrupted),
                 Next::End => return Ok(End::Done),
             };
-            if let Some(columns) = batch.columns() {
-                self.session.set_columns(columns);
-            }
+            self.session.set_names(batch);
             let skipped = (*to_skip).min(batch.len() as u64);
             *to_skip -= skipped;
             if let Some(kept) = &mut self.kept {

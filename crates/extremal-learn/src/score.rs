@@ -40,6 +40,10 @@ pub(crate) fn test(
         ..Score::default()
     };
     let mut signs = Signs::default();
+    let read = &ReadOptions {
+        frozen: true,
+        ..read.clone()
+    };
     let mut sum = 0.0;
     let mut reader = Reader::open(Some(path), read)?;
     loop {

@@ -13,6 +13,9 @@ use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::session::{Counters, Session, predicted};
 
+/// The section with the names of the features.
+const FEATURES: &str = "features";
+
 /// A saved model.
 pub struct Saved {
     /// The components and settings.
@@ -106,8 +109,12 @@ pub fn save(session: &Session, path: &Path, resume: bool) -> Result<()> {
         section("data", serde_json::to_vec(&plan.data))?,
         section("head", postcard::to_stdvec(&head))?,
     ];
+    if let Some(features) = &plan.data.features {
+        sections.push(section(FEATURES, postcard::to_stdvec(features))?);
+    }
     if resume {
-        sections.push(section("tally", postcard::to_stdvec(&session.tally))?);
+        let reports = (&session.tally, &session.written);
+        sections.push(section("reports", postcard::to_stdvec(&reports))?);
     }
     for (k, model) in session.models.iter().enumerate() {
         if resume || plan.is_unit_free() {
@@ -195,8 +202,8 @@ impl Sections<'_> {
         session.counters = head.counters;
         session.baseline = head.baseline.clone();
         // Older models have no such section.
-        if self.file.section("tally").is_some() {
-            session.tally = self.binary("tally")?;
+        if self.file.section("reports").is_some() {
+            (session.tally, session.written) = self.binary("reports")?;
         }
         Ok(session)
     }
@@ -215,8 +222,11 @@ impl Saved {
     pub fn open(path: &Path) -> Result<Self> {
         let file = ModelFile::read(path)?;
         let sections = Sections { file, path };
-        let plan = Plan::of(sections.json("config")?, sections.json("data")?)
+        let mut plan = Plan::of(sections.json("config")?, sections.json("data")?)
             .map_err(|key| sections.error(format_args!("config: {key} is missing")))?;
+        if sections.file.section(FEATURES).is_some() {
+            plan.data.features = Some(sections.binary(FEATURES)?);
+        }
         let head: Head = sections.binary("head")?;
         let state = if head.whole || plan.is_unit_free() {
             State::Session(Box::new(sections.session(&plan, &head)?))

@@ -5,7 +5,7 @@ use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::loss::{self, LossSpec, Objective};
 use extremal::set::l2::L2;
 use extremal::set::{SetSpec, SharedSet};
-use extremal_data::{Column, Format, Labels, ReadOptions};
+use extremal_data::{Column, Features, Format, Labels, ReadOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Link};
@@ -44,6 +44,9 @@ pub struct DataFacts {
     pub columns: Option<Vec<Column>>,
     /// The label that means −1.
     pub signs: Signs,
+    /// The names of the features, if they have names. The model file has them in its own section.
+    #[serde(skip)]
+    pub features: Option<Features>,
 }
 
 impl Plan {
@@ -160,17 +163,14 @@ impl Plan {
         ReadOptions {
             // Feature 7 of a model is feature 7 of a libsvm file, also if the model was trained on
             // another format.
-            zero_based: config.zero_based
+            zero_based: config.reading.zero_based
                 || matches!(data.format, Some(Format::Vw | Format::Jsonl)),
-            bits: config.bits,
-            label_column: config.label.clone(),
-            weight_column: config.weight.clone(),
-            categorical: config.categorical.clone().unwrap_or_default(),
             labels,
             intercept: config.intercept,
             learnt_from: data.format,
             columns: data.columns.clone(),
-            ..ReadOptions::default()
+            features: data.features.clone(),
+            ..config.reading.options()
         }
     }
 
@@ -191,11 +191,14 @@ impl Plan {
         })
     }
 
-    /// The name of feature `i` in the data, which is its number. Numbers start at 1 in libsvm files
-    /// and at 0 elsewhere. The intercept is feature 0.
+    /// The name of feature `i` in the data. Without names, it is the feature's number. Numbers start
+    /// at 1 in libsvm files and at 0 elsewhere. The intercept is feature 0.
     pub fn feature(&self, i: usize) -> String {
+        if let Some(name) = self.data.features.as_ref().and_then(|names| names.name(i)) {
+            return name;
+        }
         let libsvm = self.data.format == Some(Format::Libsvm);
-        let first = usize::from(libsvm && !self.config.zero_based);
+        let first = usize::from(libsvm && !self.config.reading.zero_based);
         match (self.config.intercept, i) {
             (true, 0) => "intercept".into(),
             (true, i) => (i - 1 + first).to_string(),

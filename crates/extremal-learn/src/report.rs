@@ -71,6 +71,9 @@ impl Run<'_> {
             let text = format!("{classes}, one model each; the loss shown is the error rate");
             self.say_entry("classes", &text);
         }
+        if let Some(columns) = &plan.data.columns {
+            self.say_entry("columns", &extremal_data::describe(columns));
+        }
         let (title, _) = self.session.tally.column();
         let head = format!("{HEAD} {title:>7}");
         self.say(&format!("\n{}\n{HEAD_2}\n", head.trim_end()));
@@ -194,6 +197,13 @@ impl Run<'_> {
         }
         if self.skipped > 0 {
             self.say_entry("skipped", &format::count(self.skipped));
+        }
+        if self.unlabelled > 0 {
+            let text = format!(
+                "{} examples, predicted and not learnt from",
+                format::count(self.unlabelled)
+            );
+            self.say_entry("without label", &text);
         }
         if !is_complete || !self.options.reports.shows(Progress::Table) {
             return Ok(());

@@ -40,6 +40,10 @@ pub(crate) fn test(
         ..Score::default()
     };
     let mut signs = Signs::default();
+    let read = &ReadOptions {
+        frozen: true,
+        ..read.clone()
+    };
     let mut sum = 0.0;
     let mut reader = Reader::open(Some(path), read)?;
     loop {
@@ -51,6 +55,9 @@ pub(crate) fn test(
         for example in batch.iter() {
             if host.is_stopped() {
                 return Ok(None);
+            }
+            if session.lacks_label(&example) {
+                continue;
             }
             if !by_class {
                 match signs.with(&**loss, example.label) {

@@ -10,7 +10,7 @@ use extremal::loss::{Objective, Scratch};
 use extremal::set::{SharedSet, Structure};
 use extremal::stream;
 use extremal::{Point, Row};
-use extremal_data::{Column, Example};
+use extremal_data::{Batch, Column, Example};
 use serde::{Deserialize, Serialize};
 
 use crate::baseline::Baseline;
@@ -35,6 +35,17 @@ pub struct Counters {
     /// The largest violation of the set at any report of this run. It is not saved.
     #[serde(skip)]
     pub violation: f64,
+}
+
+/// What a run had written when its model was saved, so that `--continue` can append to it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Written {
+    /// The number of rows that the reader skipped.
+    pub skipped: u64,
+    /// The length of the file of predictions.
+    pub predictions: Option<u64>,
+    /// The length of the trace, and the round and the totals of its last row.
+    pub trace: Option<(u64, u64, Counters)>,
 }
 
 /// The numbers of one round, for reports.
@@ -90,7 +101,10 @@ impl Model {
     fn play(&mut self, class: Option<usize>, objective: &Objective, examples: &[Example<'_>]) {
         self.rounds.clear();
         self.failure = None;
-        for example in examples {
+        for (k, example) in examples.iter().enumerate() {
+            if let (Some(learner), Some(next)) = (self.learner.by_example(), examples.get(k + 1)) {
+                learner.prefetch(&row(next));
+            }
             let label = match class {
                 None => example.label.unwrap_or(f64::NAN),
                 Some(class) if example.label == Some(class as f64) => 1.0,
@@ -199,6 +213,7 @@ pub struct Session {
     pub(crate) is_torn: bool,
     /// Error rate and AUC, or RMSE and R².
     pub(crate) tally: Tally,
+    pub(crate) written: Written,
     /// The loss without features.
     pub baseline: Baseline,
     /// The dimension for which memory is reserved.
@@ -237,18 +252,23 @@ impl Session {
             counters: Counters::default(),
             is_torn: false,
             tally,
+            written: Written::default(),
             baseline: Baseline::default(),
             point: Vec::new(),
             columns: None,
         })
     }
 
-    /// Stores the columns of the table that the next examples come from.
-    pub fn set_columns(&mut self, columns: &Arc<[Column]>) {
-        let known = self.columns.as_ref();
-        if !known.is_some_and(|known| Arc::ptr_eq(known, columns)) {
+    /// Stores the columns and the names of the features of the next examples.
+    pub fn set_names(&mut self, batch: &Batch) {
+        if let Some(columns) = batch.columns()
+            && !(self.columns.as_ref()).is_some_and(|known| Arc::ptr_eq(known, columns))
+        {
             self.plan.data.columns = Some(columns.to_vec());
             self.columns = Some(columns.clone());
+        }
+        if let Some(features) = batch.features() {
+            self.plan.data.features = Some(features.clone());
         }
     }
 
@@ -439,6 +459,11 @@ impl Session {
     /// may be NaN or infinite.
     pub fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
         predicted(self.scores(example))
+    }
+
+    /// Whether the loss needs the label that an example does not have.
+    pub(crate) fn lacks_label(&self, example: &Example<'_>) -> bool {
+        example.label.is_none() && self.objective.loss().labels() != extremal::loss::Labels::None
     }
 
     /// Measures how far the decisions are outside their set, and stores the maximum.

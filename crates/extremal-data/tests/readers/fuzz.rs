@@ -90,13 +90,13 @@ fn any_options(rng: &mut Rng, format: Format) -> ReadOptions {
         label_column: Some("label".to_string()).filter(|_| flip(rng)),
         weight_column: Some("age".to_string()).filter(|_| rng.below(5) == 0),
         categorical: Vec::from_iter(Some("age".to_string()).filter(|_| rng.below(5) == 0)),
-        numeric: Vec::from_iter(Some("w".to_string()).filter(|_| rng.below(9) == 0)),
-        date: Vec::from_iter(Some("day".to_string()).filter(|_| rng.below(9) == 0)),
-        ignore: Vec::from_iter(Some("x".to_string()).filter(|_| rng.below(9) == 0)),
+        numeric: Vec::from_iter(Some("age".to_string()).filter(|_| rng.below(9) == 0)),
+        date: Vec::from_iter(Some("city".to_string()).filter(|_| rng.below(30) == 0)),
+        ignore: Vec::from_iter(Some("empty".to_string()).filter(|_| rng.below(9) == 0)),
         missing: Vec::from_iter(Some("1".to_string()).filter(|_| rng.below(5) == 0)),
         delimiter: [Some(";"), Some("blank"), None][rng.below(20).min(2)]
             .and_then(|delimiter| delimiter.parse().ok()),
-        no_header: rng.below(5) == 0,
+        no_header: rng.below(9) == 0,
         labels: match rng.below(6) {
             0 => Labels::None,
             1 => Labels::Pair {
@@ -112,6 +112,7 @@ fn any_options(rng: &mut Rng, format: Format) -> ReadOptions {
         features: None,
         frozen: flip(rng),
         labels_required: flip(rng),
+        labels_may_miss: flip(rng),
         on_error: [OnError::Stop, OnError::Skip][rng.below(2)],
         intercept: flip(rng),
     }
@@ -133,11 +134,6 @@ fn check(mut reader: Reader, options: &ReadOptions) -> (u64, String) {
             assert!(example.line > line, "lines rise");
             line = example.line;
             assert!(example.label.is_none_or(f64::is_finite));
-            assert!(
-                example.label.is_some()
-                    || !options.labels_required
-                    || options.labels == Labels::None
-            );
             match &options.labels {
                 Labels::Pair { .. } => assert!(example.label.is_none_or(|y| y.abs() == 1.0)),
                 Labels::Names(_) => {
@@ -188,7 +184,7 @@ fn fuzz(format: Format, seed: &[u8], rounds: usize) {
         }
     }
     assert!(
-        examples > rounds as u64,
+        examples > rounds as u64 / 2,
         "{format}: too little is left to be read: {examples}"
     );
 }

@@ -78,6 +78,8 @@ struct Place {
 pub(crate) struct Table {
     options: ReadOptions,
     missing: Missing,
+    /// Whether the columns are those of a model.
+    is_trained: bool,
     /// The separator unless the first block shows another one.
     usual: u8,
     separator: u8,
@@ -95,6 +97,7 @@ impl Table {
     pub(crate) fn new(options: &ReadOptions, separator: u8) -> Table {
         Table {
             missing: options.missing(),
+            is_trained: options.columns.is_some(),
             usual: separator,
             separator: options.delimiter.map_or(separator, |delimiter| delimiter.0),
             heading: !options.no_header,
@@ -127,7 +130,7 @@ impl Table {
         }
         if rows > 1 && fitting == 0 && has_header {
             return Err(format!(
-                "the first line has {} fields, but no other line has as many. Remove it if it is no part of the table, for example by tail -n +2",
+                "the first line has {} fields, but no other line has as many. If it is no part of the table, remove it by tail -n +2, and use --no-header if the next line is a row",
                 names.len()
             ));
         }
@@ -336,17 +339,20 @@ impl Table {
         let mut label = f64::NAN;
         let mut weight = 1.0;
         let missing = &self.missing;
+        let all_numbers_count = !missing.has_numbers();
         for (k, column) in self.columns.iter().enumerate() {
             let field = || self.fields.get(k, text);
             let read = match column.holds {
                 Holds::Numbers => match self.fields.number(k, text) {
-                    Some(value) if value.is_finite() && !missing.is_number(field()) => {
+                    Some(value)
+                        if value.is_finite() && (all_numbers_count || !missing.is(field())) =>
+                    {
                         batch.push(column.index, value);
                         continue;
                     }
                     _ if missing.is(field()) => column.add_missing(batch, names),
                     Some(_) => Err(parse::NOT_FINITE.into()),
-                    None => Err(column.is_not("numbers", field())),
+                    None => Err(column.is_not("numbers", field(), self.is_trained)),
                 },
                 Holds::Text if missing.is(field()) => column.add_missing(batch, names),
                 Holds::Text => {
@@ -354,11 +360,20 @@ impl Table {
                     Ok(())
                 }
                 Holds::Date if missing.is(field()) => column.add_missing(batch, names),
-                Holds::Date => column.add_date(field(), &mut self.text, batch, names),
+                Holds::Date => {
+                    let added = column.add_date(field(), &mut self.text, batch, names);
+                    added.ok_or_else(|| column.is_not("dates", field(), self.is_trained))
+                }
                 Holds::Label if missing.is(field()) => Ok(()),
                 Holds::Label => {
                     let read = self.options.label(Some(field()));
                     read.map(|read| label = read)
+                        .map_err(|what| match &self.options.label_column {
+                            None if self.options.labels == Labels::Number => {
+                                format!("{what}. Use --label NAME if another column has the label")
+                            }
+                            _ => what,
+                        })
                 }
                 Holds::Weight if field().is_empty() => Err("the weight is missing".into()),
                 Holds::Weight => options::weight(field()).map(|read| weight = read),
@@ -388,15 +403,15 @@ impl Place {
         Ok(())
     }
 
-    /// Adds the features of a date.
+    /// Adds the features of a date. `None` if the field is no date.
     fn add_date(
         &self,
         field: &[u8],
         text: &mut String,
         batch: &mut Batch,
         names: &mut Dictionary,
-    ) -> Result<(), String> {
-        let date = dates::parse(field).ok_or_else(|| self.is_not("dates", field))?;
+    ) -> Option<()> {
+        let date = dates::parse(field)?;
         batch.push(self.index, date.trend);
         let mut add = |part: std::fmt::Arguments<'_>| {
             text.clear();
@@ -410,14 +425,18 @@ impl Place {
         if let Some(hour) = date.hour {
             add(format_args!("hour={hour}"));
         }
-        Ok(())
+        Some(())
     }
 
     /// The error about text in a column of another kind.
-    fn is_not(&self, kind: &str, field: &[u8]) -> String {
+    fn is_not(&self, kind: &str, field: &[u8], is_trained: bool) -> String {
         let (token, name) = (String::from_utf8_lossy(field), quoted(&self.name));
+        let advice = match is_trained {
+            true => "Train the model with",
+            false => "Use",
+        };
         format!(
-            "text in a column of {kind}. Use --missing {} if it means a missing value, or --categorical {name} to treat all values as text",
+            "text in a column of {kind}. {advice} --missing {} if it means a missing value, or --categorical {name} to treat all values as text",
             quoted(&token)
         )
     }

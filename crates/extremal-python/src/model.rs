@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use extremal_data::{Example, ReadOptions};
+use extremal_data::{Example, Features, ReadOptions};
 use extremal_learn::Saved;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -29,7 +29,8 @@ impl Model {
         dense.collect()
     }
 
-    /// The scores of the rows of a matrix, one row per row, with one column or one column per class.
+    /// The scores of the rows of a matrix, as a matrix with the same rows. It has a single column, or
+    /// one column per class.
     fn scores<'py>(
         &self,
         py: Python<'py>,
@@ -41,7 +42,8 @@ impl Model {
         let mut stream = examples.stream(0);
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         while let Some(round) = stream.next_round() {
-            (indices.clear(), values.clear());
+            indices.clear();
+            values.clear();
             for (i, v) in round.row.entries().filter(|(_, v)| *v != 0.0) {
                 indices.push(i as u32);
                 values.push(v);
@@ -64,6 +66,13 @@ impl Model {
     #[getter]
     fn kinds(&self) -> Option<Vec<(String, &'static str)>> {
         self.0.plan.data.columns.as_deref().map(frame::kinds)
+    }
+
+    /// The names of the features. The list is empty if they have numbers only.
+    #[getter]
+    fn features(&self) -> Vec<String> {
+        let features = self.0.plan.data.features.as_ref();
+        features.map(Features::to_vec).unwrap_or_default()
     }
 
     /// Reads the rows of a table, with the intercept, if the model has one. Unknown texts are left out.

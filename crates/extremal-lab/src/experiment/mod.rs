@@ -1,4 +1,5 @@
-//! Experiments, described by a TOML file: learners play problems, with several horizons and seeds.
+//! Experiments. A TOML file describes an experiment: learners play problems for several horizons and
+//! seeds.
 
 mod cache;
 mod compare;
@@ -22,8 +23,8 @@ use extremal_learn::Reading;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-/// The name that stands for the library's choice of a learner, which depends only on the set and the
-/// loss.
+/// The name that stands for the learner chosen by the library. The choice depends only on the set and
+/// the loss.
 pub const DEFAULT: &str = "default";
 
 /// An experiment with all defaults filled in. The serialised form is a valid file of the same
@@ -153,7 +154,7 @@ pub enum Source {
     /// A synthetic stream.
     Synthetic(#[serde(serialize_with = "file::text")] StreamSpec),
     /// Collected examples.
-    Rows(RowSource),
+    Rows(Box<RowSource>),
 }
 
 /// Collected examples from an embedded data set or a file, and how they are prepared.

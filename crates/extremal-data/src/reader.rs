@@ -32,7 +32,7 @@ const UNREADABLE: &str = "can't be read";
 
 /// Reads examples from a file or a pipe. A thread reads ahead by a few batches.
 ///
-/// The reader recognises archives (gzip, bzip2, zstd, xz) by their first bytes. An invalid line is
+/// The reader recognises archives (gzip, bzip2, zstd, xz, zip) by their first bytes. An invalid line is
 /// an error with its position, or is skipped and counted ([`OnError`]). The reader returns an example
 /// from a pipe as soon as its line is complete.
 ///
@@ -315,7 +315,7 @@ impl Source {
 
 /// The error of a read that failed after `line` lines. The archive may be `damaged`.
 pub(crate) fn broken(name: &str, line: u64, damaged: bool, error: io::Error) -> Error {
-    if !damaged {
+    if !damaged || error.kind() == io::ErrorKind::Unsupported {
         return Error::file(name, UNREADABLE)(error);
     }
     Error::Parse {

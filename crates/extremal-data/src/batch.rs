@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::Column;
+use crate::{Column, Features};
 
 /// A batch of examples. A cleared batch keeps its memory for the next examples.
 #[derive(Debug, Default, Clone)]
@@ -18,6 +18,7 @@ pub struct Batch {
     tag_ends: Vec<usize>,
     tags: String,
     columns: Option<Arc<[Column]>>,
+    features: Option<Features>,
 }
 
 /// One example.
@@ -86,6 +87,7 @@ impl Batch {
         self.tag_ends.clear();
         self.tags.clear();
         self.columns = None;
+        self.features = None;
     }
 
     /// The columns of the table, with the types that are known after these examples. They have the
@@ -94,8 +96,17 @@ impl Batch {
         self.columns.as_ref()
     }
 
+    /// The names of all features up to these examples. `None` if the features have numbers only.
+    pub fn features(&self) -> Option<&Features> {
+        self.features.as_ref()
+    }
+
     pub(crate) fn set_columns(&mut self, columns: Option<Arc<[Column]>>) {
         self.columns = columns;
+    }
+
+    pub(crate) fn set_features(&mut self, features: Option<Features>) {
+        self.features = features;
     }
 
     /// The position of the first non-zero of the example being written.

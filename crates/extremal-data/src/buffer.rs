@@ -1,6 +1,9 @@
 //! A buffer that reads large blocks and returns lines.
 
 use std::io::{self, Read};
+use std::time::Duration;
+
+use crate::patient::Patient;
 
 /// The size of a read: large enough for few calls, small enough to stay in the cache.
 const BLOCK: usize = 64 << 10;
@@ -11,7 +14,7 @@ pub(crate) const LONGEST: usize = 16 << 20;
 /// The bytes that have been read but not consumed. Its size is a block, or up to twice the longest
 /// record so far.
 pub(crate) struct Buffer<R> {
-    read: R,
+    read: Patient<R>,
     bytes: Vec<u8>,
     start: usize,
     filled: usize,
@@ -21,10 +24,10 @@ pub(crate) struct Buffer<R> {
     short: bool,
 }
 
-impl<R: Read> Buffer<R> {
+impl<R: Read + Send + 'static> Buffer<R> {
     pub(crate) fn new(read: R) -> Buffer<R> {
         Buffer {
-            read,
+            read: Patient::new(read),
             bytes: vec![0; BLOCK],
             start: 0,
             filled: 0,
@@ -34,8 +37,9 @@ impl<R: Read> Buffer<R> {
         }
     }
 
-    pub(crate) fn source(&self) -> &R {
-        &self.read
+    /// The source. After [`fill_within`](Buffer::fill_within), it is available only after an error.
+    pub(crate) fn source(&self) -> Option<&R> {
+        self.read.source()
     }
 
     /// All bytes from the next record on.
@@ -80,6 +84,20 @@ impl<R: Read> Buffer<R> {
 
     /// Reads another block. Returns false if the record is too long.
     pub(crate) fn fill(&mut self) -> io::Result<bool> {
+        self.fill_or_wait(None)
+    }
+
+    /// Like [`fill`](Buffer::fill), but also returns false if nothing arrives within this time.
+    pub(crate) fn fill_within(&mut self, time: Duration) -> io::Result<bool> {
+        self.fill_or_wait(Some(time))
+    }
+
+    /// Ends the limits on the waiting time.
+    pub(crate) fn release(&mut self) {
+        self.read.release();
+    }
+
+    fn fill_or_wait(&mut self, time: Option<Duration>) -> io::Result<bool> {
         let held = self.filled - self.start;
         if held >= LONGEST {
             return Ok(false);
@@ -96,7 +114,13 @@ impl<R: Read> Buffer<R> {
         }
         let end = self.bytes.len().min(self.filled + BLOCK);
         let room = &mut self.bytes[self.filled..end];
-        let count = self.read.read(room)?;
+        let count = match time {
+            None => self.read.read(room)?,
+            Some(time) => match self.read.read_within(room, time)? {
+                Some(count) => count,
+                None => return Ok(false),
+            },
+        };
         self.short = count < room.len();
         self.at_end = count == 0;
         self.filled += count;

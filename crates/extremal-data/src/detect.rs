@@ -6,8 +6,9 @@ use crate::archive::{Unpacked, without_extension};
 use crate::buffer::Buffer;
 use crate::jsonl::Jsonl;
 use crate::libsvm::Libsvm;
+use crate::names::Dictionary;
 use crate::parse::{Parse, Record, Warnings, excerpt, is_blank, text};
-use crate::reader::broken;
+use crate::reader::{broken, is_damaged};
 use crate::row::Sorter;
 use crate::table::Table;
 use crate::vw::Vw;
@@ -63,7 +64,7 @@ pub(crate) fn by_content(
             None => {
                 let filled = buffer.fill().map_err(|error| {
                     let lines = memchr::memchr_iter(b'\n', buffer.rest()).count();
-                    broken(name, lines as u64, buffer.source().is_damaged(), error)
+                    broken(name, lines as u64, is_damaged(buffer), error)
                 })?;
                 if !filled {
                     break Guess::Nothing;
@@ -133,6 +134,7 @@ fn guess(line: &[u8], options: &ReadOptions) -> Guess {
         end: line.len(),
         batch: &mut batch,
         sorter: &mut Sorter::default(),
+        names: &mut Dictionary::default(),
         warnings: &mut Warnings::default(),
     });
     let items = line

@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Column, number};
+use crate::labels::Census;
+use crate::missing::Missing;
+use crate::{Column, Features, LabelFacts, Labels, number};
 
 /// The format of a file of examples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -64,89 +66,53 @@ impl FromStr for Format {
     }
 }
 
-/// The kind of labels.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum Labels {
-    /// Any finite number.
-    #[default]
-    Number,
-    /// Two texts, which become −1 and +1. Texts that are numbers are compared by value.
-    Pair {
-        /// The text that becomes −1.
-        negative: String,
-        /// The text that becomes +1.
-        positive: String,
-    },
-    /// Classes: a label becomes its position in this list, from 0. Texts that are numbers are compared
-    /// by value.
-    Names(Vec<String>),
-    /// Labels are ignored and may be missing.
-    None,
-}
+/// The character between the columns of a table. A blank stands for any number of blanks and tabs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Delimiter(pub(crate) u8);
 
-impl Labels {
-    /// The label as a number, or an error that lists the valid labels.
-    pub(crate) fn read(&self, text: &[u8]) -> Result<f64, String> {
-        match self {
-            Labels::Number => number::parse(text)
-                .filter(|number| number.is_finite())
-                .ok_or_else(|| "the label is not a finite number".into()),
-            Labels::Pair { negative, positive } => {
-                if same(text, positive) {
-                    Ok(1.0)
-                } else if same(text, negative) {
-                    Ok(-1.0)
-                } else {
-                    Err(format!("the label is neither {negative} nor {positive}"))
-                }
-            }
-            Labels::Names(names) => match names.iter().position(|name| same(text, name)) {
-                Some(place) => Ok(place as f64),
-                None => Err(format!("the label is not one of {}", list(names))),
-            },
-            Labels::None => Ok(f64::NAN),
+impl fmt::Display for Delimiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            b'\t' => f.pad("tab"),
+            b' ' => f.pad("blank"),
+            other => f.pad(char::from(other).encode_utf8(&mut [0; 4])),
         }
     }
+}
 
-    /// The problem with the labels, if there is one.
-    fn problem(&self) -> Option<String> {
-        let pair;
-        let names = match self {
-            Labels::Number | Labels::None => return None,
-            Labels::Pair { negative, positive } => {
-                pair = [negative.clone(), positive.clone()];
-                &pair[..]
+impl FromStr for Delimiter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Delimiter, String> {
+        match *text.as_bytes() {
+            _ if text == "tab" || text == "\\t" => Ok(Delimiter(b'\t')),
+            _ if text == "blank" || text == "space" => Ok(Delimiter(b' ')),
+            [one]
+                if matches!(one, b'\t' | b' '..=b'~')
+                    && !b"\"+-._".contains(&one)
+                    && !one.is_ascii_alphanumeric() =>
+            {
+                Ok(Delimiter(one))
             }
-            Labels::Names(names) => names,
-        };
-        if names.is_empty() || names.iter().any(String::is_empty) {
-            return Some("a label, or the list of labels, is empty".into());
+            _ => Err(
+                "expected one character such as ; or |, or one of the words tab and blank".into(),
+            ),
         }
-        names.iter().enumerate().find_map(|(k, name)| {
-            let earlier = names[..k]
-                .iter()
-                .find(|earlier| same(name.as_bytes(), earlier))?;
-            Some(format!("the labels {earlier} and {name} are equal"))
-        })
     }
 }
 
-/// Whether a label equals a name, as text or as a finite number.
-fn same(text: &[u8], name: &str) -> bool {
-    text == name.as_bytes()
-        || match (number::parse(text), number::parse(name.as_bytes())) {
-            (Some(a), Some(b)) => a == b && a.is_finite(),
-            _ => false,
-        }
+impl TryFrom<String> for Delimiter {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Delimiter, String> {
+        text.parse()
+    }
 }
 
-/// The first names, for a message.
-fn list(names: &[String]) -> String {
-    const MOST: usize = 8;
-    let shown = names[..names.len().min(MOST)].join(", ");
-    match names.len() {
-        0..=MOST => shown,
-        more => format!("{shown}, … ({more} in all)"),
+impl From<Delimiter> for String {
+    fn from(delimiter: Delimiter) -> String {
+        delimiter.to_string()
     }
 }
 
@@ -169,7 +135,7 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Whether the indices of libsvm files start at 0. By default they start at 1.
     pub zero_based: bool,
-    /// The number of bits to which names are hashed, 18 by default.
+    /// The number of bits to which names are hashed. By default the dictionary numbers the names.
     pub bits: Option<u32>,
     /// The column of the label in a table, or its key in JSON.
     pub label_column: Option<String>,
@@ -177,6 +143,19 @@ pub struct ReadOptions {
     pub weight_column: Option<String>,
     /// The columns of a table whose values are text, even if they look like numbers.
     pub categorical: Vec<String>,
+    /// The columns of a table whose values are numbers.
+    pub numeric: Vec<String>,
+    /// The columns of a table whose values are dates.
+    pub date: Vec<String>,
+    /// The columns of a table that are not features.
+    pub ignore: Vec<String>,
+    /// More tokens that mean that a value is missing. The usual ones are `NA`, `N/A`, `?`, an empty
+    /// field, and `nan`, `null` and `none` in any case.
+    pub missing: Vec<String>,
+    /// The separator of a table. By default the first block of rows decides.
+    pub delimiter: Option<Delimiter>,
+    /// Whether the first line of a table is a row. The columns are called by their numbers, from 1.
+    pub no_header: bool,
     /// The kind of labels.
     pub labels: Labels,
     /// Whether an example without a label is an error.
@@ -190,6 +169,10 @@ pub struct ReadOptions {
     /// keep their feature numbers and types. An additional column is an error, and so is a missing
     /// one. Only label and weight may be missing, if labels are not required.
     pub columns: Option<Vec<Column>>,
+    /// The names of a model's features, which the dictionary continues.
+    pub features: Option<Features>,
+    /// Whether features that the dictionary does not have are left out.
+    pub frozen: bool,
     /// Whether every example gets a 1 at index 0, which increases all other indices by one.
     pub intercept: bool,
 }
@@ -203,11 +186,19 @@ impl Default for ReadOptions {
             label_column: None,
             weight_column: None,
             categorical: Vec::new(),
+            numeric: Vec::new(),
+            date: Vec::new(),
+            ignore: Vec::new(),
+            missing: Vec::new(),
+            delimiter: None,
+            no_header: false,
             labels: Labels::Number,
             labels_required: true,
             on_error: OnError::Stop,
             learnt_from: None,
             columns: None,
+            features: None,
+            frozen: false,
             intercept: false,
         }
     }
@@ -252,6 +243,16 @@ impl ReadOptions {
     /// The mask for the bits of a hash that form the index.
     pub(crate) fn mask(&self) -> u32 {
         (1 << self.bits.unwrap_or(18)) - 1
+    }
+
+    /// The tokens for missing values.
+    pub(crate) fn missing(&self) -> Missing {
+        Missing::new(&self.missing)
+    }
+
+    /// Decides [`Labels::Auto`] from the labels of the first block.
+    pub(crate) fn decide(&mut self, labels: Census) -> Result<LabelFacts, String> {
+        labels.decide(&mut self.labels)
     }
 
     /// The label as a number. `None` means that the label is missing.

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::names::Dictionary;
 use crate::row::{OnDuplicate, Sorter};
-use crate::{Batch, Column, number};
+use crate::{Batch, Column, LabelFacts, number};
 
 /// The largest index is 2^32 − 2, so that the number of features fits into a `u32` too.
 const LARGEST_INDEX: u64 = u32::MAX as u64 - 1;
@@ -24,6 +25,12 @@ pub(crate) trait Parse: Send {
         false
     }
 
+    /// Decides from the first block of lines what the records hold. The parser then reads the same
+    /// lines as records. `Ok(false)` asks for a longer block, unless this one is complete.
+    fn examine(&mut self, _block: &mut Block<'_>) -> Result<bool, BlockError> {
+        Ok(true)
+    }
+
     /// Adds the features and the tag of the record to its example. `None` means that there is no
     /// example, as in a blank line.
     fn record(&mut self, record: &mut Record<'_>) -> Result<Option<LabelWeight>, ParseError>;
@@ -32,6 +39,26 @@ pub(crate) trait Parse: Send {
     fn columns(&mut self) -> Option<Arc<[Column]>> {
         None
     }
+}
+
+/// The first block of lines.
+pub(crate) struct Block<'a> {
+    /// Complete lines, at most 512.
+    pub(crate) text: &'a [u8],
+    /// Whether no longer block will follow.
+    pub(crate) complete: bool,
+    pub(crate) names: &'a mut Dictionary,
+    pub(crate) warnings: &'a mut Warnings,
+    /// The parser sets these.
+    pub(crate) labels: &'a mut LabelFacts,
+}
+
+/// An error in the first block, with the number of lines before it.
+#[derive(Debug)]
+pub(crate) struct BlockError {
+    pub(crate) lines: u64,
+    /// Its place is in the block.
+    pub(crate) error: ParseError,
 }
 
 /// A record, and the memory for its example.
@@ -44,6 +71,7 @@ pub(crate) struct Record<'a> {
     /// The example being written is the last one of this batch.
     pub(crate) batch: &'a mut Batch,
     pub(crate) sorter: &'a mut Sorter,
+    pub(crate) names: &'a mut Dictionary,
     pub(crate) warnings: &'a mut Warnings,
 }
 

@@ -13,9 +13,10 @@ use std::time::Duration;
 use crate::archive::Unpacked;
 use crate::buffer::{Buffer, LONGEST};
 use crate::detect;
-use crate::parse::{OPEN_QUOTE, Parse, ParseError, Record, Warnings, excerpt};
+use crate::names::Dictionary;
+use crate::parse::{Block, OPEN_QUOTE, Parse, ParseError, Record, Warnings, excerpt};
 use crate::row::Sorter;
-use crate::{Batch, Error, Format, OnError, ReadOptions, Result};
+use crate::{Batch, Column, Error, Format, LabelFacts, OnError, ReadOptions, Result};
 
 /// The number of batches: one being written, one being used, two in between.
 const BATCHES: usize = 4;
@@ -25,8 +26,17 @@ const EXAMPLES: usize = 512;
 const STORED: usize = 1 << 15;
 const TAGS: usize = 1 << 16;
 
+/// The largest number of lines in the first block.
+const FIRST: usize = 512;
+
+/// A pipe that is silent for this time ends the first block.
+const SILENCE: Duration = Duration::from_millis(200);
+
 /// The time between two calls of `is_stopped`.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 const UNREADABLE: &str = "can't be read";
 
@@ -55,12 +65,23 @@ pub struct Reader {
     /// Messages that [`peek`](Reader::peek) has received, but [`next`](Reader::next) has not returned.
     ahead: VecDeque<Message>,
     format: Format,
+    facts: Option<Facts>,
     warnings: Vec<String>,
     skipped: u64,
     consumed: Arc<AtomicU64>,
     total: Option<u64>,
     done: bool,
     name: String,
+}
+
+/// What the first block of records shows. The block has at most 512 lines. A pipe that is silent for
+/// 0.2 s ends it.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    /// The labels.
+    pub labels: LabelFacts,
+    /// The columns of a table.
+    pub columns: Option<Arc<[Column]>>,
 }
 
 /// The result of [`Reader::next_unless`].
@@ -84,6 +105,8 @@ struct Message {
 
 #[derive(Debug)]
 enum What {
+    /// The first message.
+    Start(Facts),
     Batch(Batch),
     End(Result<()>),
 }
@@ -135,7 +158,7 @@ impl Reader {
         if let Some(what) = options.misfit(format) {
             return Err(Error::content(name, what));
         }
-        let (sender, batches) = sync_channel(BATCHES + 1);
+        let (sender, batches) = sync_channel(BATCHES + 2);
         let (pool, recycled) = sync_channel(BATCHES);
         for _ in 0..BATCHES {
             // This can't fail: the channel holds them all, and both its ends are open.
@@ -146,6 +169,9 @@ impl Reader {
             on_error: options.on_error,
             intercept: options.intercept,
             parser: detect::parser(format, options),
+            may_be_silent: total.is_none(),
+            failure: None,
+            names: Dictionary::new(options),
             line: 0,
             scanned: (0, 0),
             skipped: 0,
@@ -165,6 +191,7 @@ impl Reader {
             current: None,
             ahead: VecDeque::new(),
             format,
+            facts: None,
             warnings: Vec::new(),
             skipped: 0,
             consumed,
@@ -191,25 +218,49 @@ impl Reader {
             // This fails only if the thread has ended.
             let _ = self.pool.try_send(batch);
         }
-        if self.done {
-            return Ok(Next::End);
-        }
-        let message = match self.ahead.pop_front() {
-            Some(message) => message,
-            None => match self.receive(is_stopped)? {
+        loop {
+            if self.done {
+                return Ok(Next::End);
+            }
+            let message = match self.ahead.pop_front() {
                 Some(message) => message,
-                None => return Ok(Next::Stopped),
-            },
-        };
-        self.skipped = message.skipped;
-        self.warnings.extend(message.warnings);
-        match message.what {
-            What::Batch(batch) => Ok(Next::Batch(self.current.insert(batch))),
-            What::End(result) => {
-                self.done = true;
-                result.map(|()| Next::End)
+                None => match self.receive(is_stopped)? {
+                    Some(message) => message,
+                    None => return Ok(Next::Stopped),
+                },
+            };
+            self.skipped = message.skipped;
+            self.warnings.extend(message.warnings);
+            match message.what {
+                What::Start(facts) => self.facts = Some(facts),
+                What::Batch(batch) => return Ok(Next::Batch(self.current.insert(batch))),
+                What::End(result) => {
+                    self.done = true;
+                    return result.map(|()| Next::End);
+                }
             }
         }
+    }
+
+    /// Waits for the first block, and returns what it shows. `None` means that `is_stopped` returned
+    /// true. An error in the block ends the reader.
+    pub fn facts(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Option<&Facts>> {
+        if self.facts.is_none() && !self.done {
+            let Some(message) = self.receive(is_stopped)? else {
+                return Ok(None);
+            };
+            self.warnings.extend(message.warnings);
+            match message.what {
+                What::Start(facts) => self.facts = Some(facts),
+                // The file ended before its first block.
+                What::End(result) => {
+                    self.done = true;
+                    result?;
+                }
+                What::Batch(_) => unreachable!("the first message is the start"),
+            }
+        }
+        Ok(Some(self.facts.get_or_insert_default()))
     }
 
     /// Reads ahead until there are `count` examples or the file ends, and returns the batches. The
@@ -226,6 +277,11 @@ impl Reader {
             let Some(message) = self.receive(is_stopped)? else {
                 return Ok(None);
             };
+            if let What::Start(facts) = message.what {
+                self.facts = Some(facts);
+                self.warnings.extend(message.warnings);
+                continue;
+            }
             if let What::Batch(batch) = &message.what {
                 read += batch.len();
                 // The thread needs another batch, since this one is not returned soon.
@@ -236,7 +292,7 @@ impl Reader {
         Ok(Some(self.ahead.iter().filter_map(
             |message| match &message.what {
                 What::Batch(batch) => Some(batch),
-                What::End(_) => None,
+                What::Start(_) | What::End(_) => None,
             },
         )))
     }
@@ -313,6 +369,11 @@ impl Source {
     }
 }
 
+/// Whether a failed read means that the archive is damaged.
+pub(crate) fn is_damaged(buffer: &Buffer<Unpacked>) -> bool {
+    buffer.source().is_some_and(Unpacked::is_damaged)
+}
+
 /// The error of a read that failed after `line` lines. The archive may be `damaged`.
 pub(crate) fn broken(name: &str, line: u64, damaged: bool, error: io::Error) -> Error {
     if !damaged || error.kind() == io::ErrorKind::Unsupported {
@@ -332,6 +393,10 @@ struct ReaderThread {
     on_error: OnError,
     intercept: bool,
     parser: Box<dyn Parse>,
+    may_be_silent: bool,
+    /// The error of a read in the first block. It follows the examples of that block.
+    failure: Option<io::Error>,
+    names: Dictionary,
     /// The number of lines before the record.
     line: u64,
     /// The bytes and lines that were searched for the end of a record whose quote is never closed.
@@ -356,7 +421,7 @@ impl ReaderThread {
     fn run(&mut self, mut source: Source) {
         let name = self.name.clone();
         let result = match source.open(&name) {
-            Ok(buffer) => self.read(buffer),
+            Ok(buffer) => self.examine(buffer).and_then(|()| self.read(buffer)),
             Err(error) => Err(Stop::Error(error)),
         };
         let result = match result {
@@ -368,6 +433,64 @@ impl ReaderThread {
             return;
         }
         let _ = self.send(What::End(result));
+    }
+
+    /// Shows the parser the first block, and sends the facts.
+    fn examine(&mut self, buffer: &mut Buffer<Unpacked>) -> std::result::Result<(), Stop> {
+        // The searched bytes, the lines in them, and the end of the last line.
+        let (mut searched, mut lines, mut end) = (0, 0, 0);
+        let mut labels = LabelFacts::default();
+        let mut is_long_enough = true;
+        loop {
+            let rest = buffer.rest();
+            for place in memchr::memchr_iter(b'\n', &rest[searched..]).take(FIRST - lines) {
+                end = searched + place + 1;
+                lines += 1;
+            }
+            searched = rest.len();
+            let at_end = buffer.at_end();
+            if at_end && lines < FIRST {
+                end = rest.len();
+            }
+            let mut complete = at_end || lines == FIRST;
+            if !complete {
+                let filled = match self.may_be_silent && end > 0 && is_long_enough {
+                    true => buffer.fill_within(SILENCE),
+                    false => buffer.fill(),
+                };
+                if matches!(filled, Ok(true)) {
+                    is_long_enough = true;
+                    continue;
+                }
+                self.failure = filled.err();
+                complete = self.failure.is_some() || buffer.rest().len() >= LONGEST;
+            }
+            let text = &buffer.rest()[..end];
+            let mark = if text.starts_with(MARK) {
+                MARK.len()
+            } else {
+                0
+            };
+            let mut block = Block {
+                text: &text[mark..],
+                complete,
+                names: &mut self.names,
+                warnings: &mut self.warnings,
+                labels: &mut labels,
+            };
+            match self.parser.examine(&mut block) {
+                Ok(is_enough) if is_enough || complete => break,
+                Ok(_) => is_long_enough = false,
+                Err(found) => {
+                    self.line += found.lines;
+                    let error = self.located(&found.error, &text[mark..]);
+                    return Err(Stop::Error(error));
+                }
+            }
+        }
+        buffer.release();
+        let columns = self.parser.columns();
+        self.send(What::Start(Facts { labels, columns }))
     }
 
     fn read(&mut self, buffer: &mut Buffer<Unpacked>) -> std::result::Result<(), Stop> {
@@ -391,9 +514,8 @@ impl ReaderThread {
             };
             let rest = buffer.rest();
             let open = known > 0;
-            if self.line == 0 && !open && rest.starts_with(b"\xef\xbb\xbf") {
-                // The byte order mark of UTF-8.
-                buffer.consume(3);
+            if self.line == 0 && !open && rest.starts_with(MARK) {
+                buffer.consume(MARK.len());
                 continue;
             }
             let line = &rest[known..end];
@@ -452,12 +574,11 @@ impl ReaderThread {
         Ok(())
     }
 
-    /// Reads another block. Returns false if the record is too long.
+    /// Reads another block of bytes. Returns false if the record is too long.
     fn more(&mut self, buffer: &mut Buffer<Unpacked>) -> std::result::Result<bool, Stop> {
-        buffer.fill().map_err(|error| {
-            let damaged = buffer.source().is_damaged();
-            Stop::Error(broken(&self.name, self.line, damaged, error))
-        })
+        let filled = self.failure.take().map_or_else(|| buffer.fill(), Err);
+        filled
+            .map_err(|error| Stop::Error(broken(&self.name, self.line, is_damaged(buffer), error)))
     }
 
     /// Refuses a record whose quote is never closed, and skips only its first line. The next `known`
@@ -490,11 +611,13 @@ impl ReaderThread {
         if self.intercept {
             self.batch.push(0, 1.0);
         }
+        let names = self.names.len();
         let read = self.parser.record(&mut Record {
             text: rest,
             end,
             batch: &mut self.batch,
             sorter: &mut self.sorter,
+            names: &mut self.names,
             warnings: &mut self.warnings,
         });
         match read {
@@ -502,6 +625,7 @@ impl ReaderThread {
             Ok(None) => self.batch.abandon(),
             Err(error) => {
                 self.batch.abandon();
+                self.names.truncate(names);
                 self.refuse(&error, &rest[..end])?;
             }
         }
@@ -536,6 +660,7 @@ impl ReaderThread {
         let mut next = self.recycled.recv().map_err(|_| Stop::Gone)?;
         next.clear();
         self.batch.set_columns(self.parser.columns());
+        self.batch.set_features(self.names.features());
         let batch = std::mem::replace(&mut self.batch, next);
         self.send(What::Batch(batch))
     }

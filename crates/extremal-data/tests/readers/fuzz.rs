@@ -90,6 +90,13 @@ fn any_options(rng: &mut Rng, format: Format) -> ReadOptions {
         label_column: Some("label".to_string()).filter(|_| flip(rng)),
         weight_column: Some("age".to_string()).filter(|_| rng.below(5) == 0),
         categorical: Vec::from_iter(Some("age".to_string()).filter(|_| rng.below(5) == 0)),
+        numeric: Vec::from_iter(Some("w".to_string()).filter(|_| rng.below(9) == 0)),
+        date: Vec::from_iter(Some("day".to_string()).filter(|_| rng.below(9) == 0)),
+        ignore: Vec::from_iter(Some("x".to_string()).filter(|_| rng.below(9) == 0)),
+        missing: Vec::from_iter(Some("1".to_string()).filter(|_| rng.below(5) == 0)),
+        delimiter: [Some(";"), Some("blank"), None][rng.below(20).min(2)]
+            .and_then(|delimiter| delimiter.parse().ok()),
+        no_header: rng.below(5) == 0,
         labels: match rng.below(6) {
             0 => Labels::None,
             1 => Labels::Pair {
@@ -97,10 +104,13 @@ fn any_options(rng: &mut Rng, format: Format) -> ReadOptions {
                 positive: "1".into(),
             },
             2 => Labels::Names(vec!["1".into(), "-1".into(), "x".into()]),
+            3 => Labels::Auto,
             _ => Labels::Number,
         },
         learnt_from: None,
         columns: None,
+        features: None,
+        frozen: flip(rng),
         labels_required: flip(rng),
         on_error: [OnError::Stop, OnError::Skip][rng.below(2)],
         intercept: flip(rng),
@@ -134,7 +144,7 @@ fn check(mut reader: Reader, options: &ReadOptions) -> (u64, String) {
                     assert!(example.label.is_none_or(|y| [0.0, 1.0, 2.0].contains(&y)))
                 }
                 Labels::None => assert!(example.label.is_none()),
-                Labels::Number => {}
+                Labels::Number | Labels::Auto => {}
             }
             assert!(example.weight.is_finite() && example.weight >= 0.0);
             assert!(

@@ -45,7 +45,10 @@ pub(crate) fn by_content(
     name: &str,
     options: &ReadOptions,
 ) -> Result<Format> {
-    if let Some(format) = buffer.source().member().and_then(by_name) {
+    if let Some(format) = (buffer.source())
+        .and_then(Unpacked::member)
+        .and_then(by_name)
+    {
         return Ok(format);
     }
     let (mut from, mut lines) = (0, 0);

@@ -5,8 +5,7 @@ import os
 
 import numpy as np
 
-from . import _core
-from ._arrays import is_sparse, matrix
+from . import _arrays, _core
 
 
 class Model:
@@ -16,7 +15,8 @@ class Model:
     ----------
     weights_ : array
         One row of coefficients, or one row per class. If the model has an intercept, the first column
-        holds the intercept.
+        holds the intercept. The coefficients of a "unit-free" model are a linear summary: its predictions
+        also depend on the ranges of the features and the labels seen.
     classes_ : list
         The classes; empty if the model has a single row.
     rounds : int
@@ -24,10 +24,10 @@ class Model:
     """
 
     def __init__(self, core):
+        self._core = core
         self._plan = json.loads(core.plan)
         self.weights_ = np.array(core.weights())
         self.rounds = core.rounds
-        self._range = core.range
         self.classes_ = list(self._plan.get("classes") or [])
 
     @property
@@ -37,29 +37,21 @@ class Model:
 
     def decision_function(self, rows):
         """Returns the score of each row: the inner product with the coefficients, plus the intercept. A
-        model with classes returns one column of scores per class.
+        model with classes returns one column of scores per class. The score of a "unit-free" model is
+        what the learner would play next for this row.
 
         Parameters
         ----------
         rows : matrix or sparse matrix
             The rows to predict. There is one column per feature, in the order of the model, and no column
-            for the intercept. Columns after the model's last feature are ignored.
+            for the intercept. Columns after the model's last feature are ignored. To a "unit-free" model
+            they are features that it has not seen.
         """
-        rows = rows.tocsr() if is_sparse(rows) else matrix(rows)
-        weights = self.weights_
-        first = 1 if self._plan.get("intercept") else 0
-        width = min(rows.shape[1], weights.shape[1] - first)
-        scores = rows[:, :width] @ weights[:, first:first + width].T
-        scores = np.asarray(scores)
-        if first:
-            scores = scores + weights[:, 0]
+        scores = self._core.scores(_arrays.rows(rows)[0], bool(self._plan.get("intercept")))
         return scores if self.classes_ else scores[:, 0]
 
     def predict(self, rows):
         """Returns the prediction for each row: its score, or the class with the largest score.
-
-        The scores of a "unit-free" model are clipped to the range of the labels that the model has
-        seen.
 
         Parameters
         ----------
@@ -69,7 +61,7 @@ class Model:
         scores = self.decision_function(rows)
         if self.classes_:
             return np.array(self.classes_)[scores.argmax(axis=1)]
-        return scores if self._range is None else scores.clip(*self._range)
+        return scores
 
     def __repr__(self):
         return f"<Model of {self.rounds} rounds: {self._plan['learner']}>"

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from . import _core
 from ._arrays import floats, is_ready
+from ._arrays import rows as rows_of
 from ._core import Error, Learner, Set
 from ._play import fit, search
 from .losses import from_spec as as_loss
@@ -280,6 +281,9 @@ class _Online(BaseEstimator):
     def _scores(self, X):
         check_is_fitted(self, "_learners")
         X = self._validated(X)
+        if _is_unit_free(self._learners[0].spec):
+            rows, first = rows_of(X)[0], self._has_intercept()
+            return np.stack([_core.predict(learner, rows, first) for learner in self._learners], axis=1)
         return X @ self._coefficients()[:, self._first():].T + self._intercept()
 
 
@@ -291,7 +295,8 @@ class OnlineRegressor(RegressorMixin, _Online):
     Attributes
     ----------
     coef_ : array of shape (n_features_in_,)
-        The coefficients: the learner's current decision.
+        The coefficients: the learner's current decision. For "unit-free" they are a linear summary:
+        predictions also depend on the ranges of the features and the targets seen.
     intercept_ : array of shape (1,)
         The intercept; 0 without ``fit_intercept``.
     {_ATTRIBUTES.format(summed="", certificate="dict or None").strip()}
@@ -368,10 +373,10 @@ class OnlineRegressor(RegressorMixin, _Online):
         return self
 
     def predict(self, X):
-        """Returns ⟨row, coef_⟩ + intercept_ for each row. The learner "unit-free" clips predictions to
-        the range of the targets seen. The spec "unit-free:no-clip=true" turns clipping off."""
-        scores, limits = self._scores(X)[:, 0], self._learners[0].range
-        return scores if limits is None else scores.clip(*limits)
+        """Returns ⟨row, coef_⟩ + intercept_ for each row. The learner "unit-free" returns what it would
+        play next for this row, clipped to the range of the targets seen. The spec
+        "unit-free:no-clip=true" turns clipping off."""
+        return self._scores(X)[:, 0]
 
     @property
     def coef_(self):
@@ -407,7 +412,8 @@ class OnlineClassifier(ClassifierMixin, _Online):
     classes_ : array of shape (n_classes,)
         The classes, sorted.
     coef_ : array of shape (1, n_features_in_) or (n_classes, n_features_in_)
-        The coefficients: the learners' current decisions.
+        The coefficients: the learners' current decisions. For "unit-free" they are a linear summary:
+        scores also depend on the ranges of the features seen.
     intercept_ : array of shape (1,) or (n_classes,)
         The intercepts; 0 without ``fit_intercept``.
     {_ATTRIBUTES.format(summed=", summed over the learners",
@@ -524,7 +530,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
 
     def decision_function(self, X):
         """Returns ⟨row, coef_⟩ + intercept_ for each row: one number for two classes, otherwise one
-        number per class."""
+        number per class. The learner "unit-free" returns what it would play next for this row."""
         scores = self._scores(X)
         return scores if scores.shape[1] > 1 else scores[:, 0]
 

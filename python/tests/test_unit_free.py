@@ -45,7 +45,10 @@ def test_the_default_is_unit_free():
         assert chosen(kind(storage="dense")) == (free, "unit-free", "dense")
         assert chosen(kind("unit-free:radius=64")) == (free, "unit-free", "lazy")
         assert chosen(kind(learner="unit-free:no-clip=true"))[0] == f"{free},no-clip=true"
-        assert chosen(kind(learner="unit-free:intercept=true", fit_intercept=False))[0] == bare
+        assert chosen(kind(learner="unit-free:intercept=false", fit_intercept=False))[0] == "unit-free:intercept=false"
+        for value in (True, False):
+            with pytest.raises(ValueError, match="contradicts"):
+                chosen(kind(learner=f"unit-free:intercept={str(value).lower()}", fit_intercept=not value))
         assert chosen(kind(l2=0.1)) == ("coin-ftrl", "l2", "lazy")
         assert chosen(kind("l2:radius=1024")) == ("coin-ftrl", "l2", "lazy")
         assert chosen(kind(learner="coin-ftrl"))[:2] == ("coin-ftrl", "l2")
@@ -154,9 +157,30 @@ def test_predictions_are_clipped_to_the_targets_seen():
     assert model._learners[0].range == (y.min(), y.max())
     assert model.predict(far).min() == y.min() and model.predict(far).max() == y.max()
     assert free._learners[0].range is None and np.ptp(free.predict(far)) > 10 * np.ptp(y)
-    scores = far @ model.coef_ + model.intercept_
-    np.testing.assert_array_equal(model.predict(far), np.clip(scores, y.min(), y.max()))
     assert OnlineClassifier().fit(X, y > 0)._learners[0].range is None
+
+
+# A prediction is what is played next.
+
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_a_prediction_is_what_is_played_next(classes, kind):
+    X, y = raw(classes, rows=60)
+    X[50] *= 1e6
+    rows = sparse.csr_array(X) if kind == "csr" else X
+    model = make(classes)
+    for k in range(len(y)):
+        at = slice(k, k + 1)
+        if k:
+            before = state(model)
+            scores = model._scores(rows[at])[0]
+            assert_same(state(model), before)
+            row = np.concatenate([[1.0], X[k]])
+            played = [ex.Learner(own.spec, own.set, own.storage, own.save()).learn(row, 1.0, model.loss)
+                      for own in model._learners]
+            assert scores.tolist() == played
+            assert [own.predict(row) for own in model._learners] == played
+        learn(model, rows[at], y[at], classes)
 
 
 # The same bits whatever the way.
@@ -224,6 +248,7 @@ def test_the_program_gives_the_same_bits(classes, intercept, tmp_path):
         np.testing.assert_allclose(loaded.predict(far).astype(float), ours.predict(far), rtol=1e-12)
     (tmp_path / "far").write_text("".join(
         f"0 {' '.join(f'{j + 1}:{a!r}' for j, a in enumerate(row) if a)}\n" for row in far.tolist()))
+    np.testing.assert_array_equal(np.ravel(loaded.decision_function(far)), np.ravel(ours._scores(far)))
     if not classes:
         predicted = [float(p) for p in run("predict", "-i", model, tmp_path / "far").split()]
         np.testing.assert_allclose(predicted, ours.predict(far), rtol=1e-5, atol=1e-3)

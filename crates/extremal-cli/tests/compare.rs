@@ -379,10 +379,10 @@ fn outside_their_theorems_the_perturbed_leaders_do_not_exceed_them() {
         lines.clone().count() > 0 && lines.all(|l| l.contains(words))
     };
     for problem in ["absolute", "squared", "logistic"] {
-        assert!(about(problem, "needs linear ones"), "{broken:#?}");
+        assert!(about(problem, "needs linear losses"), "{broken:#?}");
     }
     assert!(
-        about("adaptive", "needs losses fixed beforehand"),
+        about("adaptive", "needs losses that are fixed"),
         "{broken:#?}"
     );
     let page = folder.read("out/report.html");

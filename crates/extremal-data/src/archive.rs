@@ -1,4 +1,4 @@
-//! Decompression of gzip, bzip2, zstd, xz and zip, recognised by the first bytes.
+//! Decompression of gzip, bzip2, zstd, xz and zip archives. The first bytes of a file show its format.
 
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Packing {
         }
     }
 
-    /// The usual extension.
+    /// The usual extension of the file name.
     fn extension(self) -> &'static str {
         match self {
             Packing::Gzip => ".gz",
@@ -58,12 +58,13 @@ impl Packing {
         })
     }
 
-    /// The format of a file with this beginning: ten bytes, or the whole file if it is shorter.
+    /// The format of a file that begins with `head`. `head` has ten bytes, or is the whole file if the
+    /// file is shorter.
     fn of(head: &[u8]) -> Option<Packing> {
         Packing::ALL
             .into_iter()
             .find(|packing| match head.strip_prefix(packing.magic()) {
-                // Text may begin with BZh too, but not continue with a block's header.
+                // Text may begin with BZh too, but it can't continue with the header of a block.
                 Some([b'1'..=b'9', rest @ ..]) if *packing == Packing::Bzip2 => {
                     b"\x31\x41\x59\x26\x53\x59".starts_with(rest)
                         || b"\x17\x72\x45\x38\x50\x90".starts_with(rest)
@@ -116,7 +117,7 @@ pub(crate) struct Unpacked {
 }
 
 impl Unpacked {
-    /// Detects the compression from the first bytes, or from the name if there are too few.
+    /// Detects the compression from the first bytes, or from the name if there are too few bytes.
     pub(crate) fn new(
         read: Box<dyn Read + Send>,
         name: &str,
@@ -187,7 +188,7 @@ fn unpack<R: Read + Send + 'static>(
     read: BufReader<R>,
     member: &mut Option<String>,
 ) -> io::Result<Box<dyn Read + Send>> {
-    // More than `xz -9` needs, and a limit for files that request gigabytes.
+    // `xz -9` needs less than this. The limit rejects files that request gigabytes.
     const XZ_MEMORY: u64 = 256 << 20;
     Ok(match packing {
         Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(read)),

@@ -18,9 +18,9 @@ const MOST_LINKS: usize = 40;
 /// The number of attempts if other processes remove the temporary file.
 const ATTEMPTS: usize = 5;
 
-/// Creates or replaces a file, with the content that `write` writes. The content goes to a temporary
-/// file in the same folder, which is synced and then renamed. After an error the file is unchanged
-/// and the temporary file is removed.
+/// Creates or replaces a file. `write` writes the new content. The content goes to a temporary file in
+/// the same folder, which is synced and then renamed. After an error the file is unchanged and the
+/// temporary file is removed.
 pub fn replace(path: &Path, write: impl Fn(&mut File) -> io::Result<()>) -> Result<()> {
     let (target, stem, old) = match Place::of(path)? {
         Place::Special(target) => {
@@ -35,7 +35,7 @@ pub fn replace(path: &Path, write: impl Fn(&mut File) -> io::Result<()>) -> Resu
         let problem = "the temporary file in the same folder can't be written";
         written.map_err(Error::file(path, problem))?;
         match temporary.rename(&target) {
-            // Another process removed it between its creation and its locking.
+            // Another process removed the file before this process locked it.
             Err(e) if e.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {}
             renamed => {
                 let problem = "the temporary file in the same folder can't be renamed";
@@ -47,8 +47,8 @@ pub fn replace(path: &Path, write: impl Fn(&mut File) -> io::Result<()>) -> Resu
     sync_folder(folder_of(&target)).map_err(Error::file(path, "the folder can't be synced"))
 }
 
-/// Checks that a file can be written to `path`, without changing the file. A call before training
-/// shows an unwritable path before the first round, not after the last.
+/// Checks that a file can be written to `path`, without changing the file. A call before training finds
+/// an unwritable path before the first round, instead of after the last round.
 pub fn check_writable(path: &Path) -> Result<()> {
     if let Place::File { target, stem, old } = Place::of(path)? {
         temporary(path, &target, &stem, old.as_ref())?;
@@ -68,7 +68,7 @@ enum Place {
     /// A file, which may not exist yet.
     File {
         target: PathBuf,
-        /// The prefix of its temporary files.
+        /// The prefix of the names of this file's temporary files.
         stem: String,
         old: Option<Metadata>,
     },
@@ -94,7 +94,7 @@ impl Place {
         };
         let name = target.file_name().ok_or(ErrorKind::InvalidFilename.into());
         let name = name.map_err(Error::file(path, UNWRITABLE))?;
-        // Short enough for every file system.
+        // The name must be short enough for every file system.
         let stem: String = name.to_string_lossy().chars().take(40).collect();
         Ok(Self::File {
             stem: format!(".{stem}."),
@@ -104,8 +104,8 @@ impl Place {
     }
 }
 
-/// Creates a temporary file in the folder of `target`, and removes those of processes that have
-/// ended.
+/// Creates a temporary file in the folder of `target`, and removes the temporary files of processes that
+/// have ended.
 fn temporary(path: &Path, target: &Path, stem: &str, old: Option<&Metadata>) -> Result<Temporary> {
     let folder = folder_of(target);
     remove_left_over(folder, stem);
@@ -143,7 +143,8 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links in a row"))
 }
 
-/// Removes temporary files of processes that have ended. The lock of such a file has ended too.
+/// Removes temporary files of processes that have ended. The operating system has released the locks of
+/// such files.
 fn remove_left_over(folder: &Path, stem: &str) {
     // Failures are harmless, since no name is used twice.
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -158,7 +159,7 @@ fn remove_left_over(folder: &Path, stem: &str) {
     }
 }
 
-/// A locked file that is removed when dropped, unless it was renamed.
+/// A locked temporary file. When this value is dropped, a file that was not renamed is removed.
 struct Temporary {
     file: File,
     path: PathBuf,
@@ -166,13 +167,13 @@ struct Temporary {
 }
 
 impl Temporary {
-    /// Creates the file, with the owner and the permissions of the old file if there is one.
+    /// Creates the file. It gets the owner and the permissions of the old file if there is an old file.
     fn create(folder: &Path, stem: &str, old: Option<&Metadata>) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         if old.is_some() {
-            // Private until it has the permissions of the old file.
+            // The new file is private until it gets the permissions of the old file.
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         }
         let process = std::process::id();
@@ -187,9 +188,9 @@ impl Temporary {
                 Err(e) => return Err(e),
             };
             match file.try_lock() {
-                // Another process is about to remove it as abandoned.
+                // Another process is about to remove the file as abandoned.
                 Err(TryLockError::WouldBlock) => continue,
-                // Without locks, no process removes abandoned files.
+                // On a file system without locks, no process removes abandoned files.
                 Ok(()) | Err(TryLockError::Error(_)) => {
                     break Self {
                         file,

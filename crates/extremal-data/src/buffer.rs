@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use crate::patient::Patient;
 
-/// The size of a read: large enough for few calls, small enough to stay in the cache.
+/// The size of a read. It is large enough for few calls, and small enough to stay in the cache.
 const BLOCK: usize = 64 << 10;
 
 /// The largest size of a record.
 pub(crate) const LONGEST: usize = 16 << 20;
 
-/// The bytes that have been read but not consumed. Its size is a block, or up to twice the longest
-/// record so far.
+/// The bytes that have been read but not consumed. The size of the buffer is a block, or up to twice the
+/// longest record so far.
 pub(crate) struct Buffer<R> {
     read: Patient<R>,
     bytes: Vec<u8>,
@@ -77,7 +77,7 @@ impl<R: Read + Send + 'static> Buffer<R> {
         self.at_end
     }
 
-    /// Whether the last read was short, so that the next one may block.
+    /// Whether the last read was short, so that the next read may wait for data.
     pub(crate) fn may_wait(&self) -> bool {
         self.short
     }
@@ -102,7 +102,8 @@ impl<R: Read + Send + 'static> Buffer<R> {
         if held >= LONGEST {
             return Ok(false);
         }
-        // Moving no more bytes than were consumed moves each byte at most twice on average.
+        // The bytes are moved only if at least as many were consumed. Each byte is therefore moved at
+        // most twice on average.
         if self.start > 0 && self.start >= held {
             self.bytes.copy_within(self.start..self.filled, 0);
             self.filled -= self.start;

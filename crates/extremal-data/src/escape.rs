@@ -1,7 +1,7 @@
 //! Escaping of text, so that it fits on one line. Each text has exactly one escaped form.
 
-/// Appends `text` to `out`. It escapes control characters and backslashes with a backslash. If
-/// `equals` is set, it escapes `=` too.
+/// Appends `text` to `out`, with a backslash escape for each control character and each backslash. If
+/// `equals` is set, `=` is escaped too.
 pub(crate) fn escape(text: &str, equals: bool, out: &mut String) {
     for c in text.chars() {
         match c {

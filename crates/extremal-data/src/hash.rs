@@ -36,7 +36,7 @@ fn scramble(block: u32) -> u32 {
 mod tests {
     use super::murmur3;
 
-    /// The test vectors of the algorithm's verification, as they are commonly given.
+    /// Published test vectors of the algorithm.
     #[test]
     fn hashes_are_those_of_the_published_vectors() {
         for (key, seed, hash) in [

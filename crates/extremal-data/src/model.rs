@@ -1,7 +1,7 @@
 //! Model files, which store a trained model.
 //!
-//! A model file begins with a text header, which the command `head` can show. The sections follow.
-//! Each has its own encoding:
+//! A model file begins with a text header, which the command `head` can show. The sections follow. Each
+//! section has its own encoding:
 //!
 //! ```text
 //! extremal model 1
@@ -14,7 +14,8 @@
 //! the bytes of all sections, then a CRC-32 of everything before it
 //! ```
 //!
-//! `bytes` is the number of bytes after its line. The same content always gives the same bytes.
+//! `bytes` is the number of bytes after the line of `bytes`. The same content always gives the same
+//! bytes.
 //!
 //! ```
 //! use extremal_data::{ModelFile, Section};
@@ -115,8 +116,8 @@ impl ModelFile {
         out.write_all(&crc.finalize().to_le_bytes())
     }
 
-    /// Decodes a model. Errors show the name `file`. The memory in use is at most a small multiple
-    /// of the size of `bytes`, even if they are damaged.
+    /// Decodes a model. Errors show the name `file`. The memory in use is at most a small multiple of the
+    /// size of `bytes`, even if the bytes are damaged.
     pub fn from_bytes(bytes: &[u8], file: &str) -> Result<Self> {
         let opening = Opening::of(bytes).map_err(|what| Error::content(file, what))?;
         opening
@@ -167,10 +168,10 @@ impl ModelFile {
         Ok(Self { about, sections })
     }
 
-    /// Writes the model to a file atomically: it writes, syncs and renames a temporary file in the
-    /// same folder. On any failure the old file is unchanged. Links are followed, and the
-    /// permissions of an existing file are kept. Temporary files of killed processes are removed.
-    /// Pipes and devices are written directly.
+    /// Writes the model to a file atomically: a temporary file in the same folder is written, synced and
+    /// renamed. On any failure the old file is unchanged. Links are followed, and the permissions of an
+    /// existing file are kept. Temporary files of killed processes are removed. Pipes and devices are
+    /// written directly.
     pub fn write(&self, path: &Path) -> Result<()> {
         atomic::replace(path, |file| self.encode(file))
     }

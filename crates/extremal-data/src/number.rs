@@ -1,5 +1,5 @@
-//! Decimal numbers. The result equals that of `str::parse`, and short numbers take a fraction of
-//! its time.
+//! Decimal numbers. The result equals that of `str::parse`. For short numbers, this code takes a fraction
+//! of the time of `str::parse`.
 //!
 //! Whole numbers up to 2^53 and powers of ten up to 10^22 are exact in an `f64`. Their quotient is
 //! rounded once and is therefore the nearest `f64`. All other numbers go to `str::parse`.
@@ -22,7 +22,7 @@ const POWERS: [f64; 32] = {
 /// The powers of ten up to 10^7.
 const WHOLE_POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
-/// Every whole number up to here is an `f64`.
+/// An `f64` represents every whole number up to this one exactly.
 const EXACT: u64 = 1 << 53;
 
 const HIGHEST_BITS: u64 = 0x8080_8080_8080_8080;
@@ -43,11 +43,11 @@ fn in_front(word: u64, count: u32) -> u64 {
 /// Sets the highest bit of the first byte above 9. Later bytes are unspecified.
 #[inline(always)]
 fn no_digits(lanes: u64) -> u64 {
-    // A byte above 9 carries into its highest bit, and at most into later bytes.
+    // The addition sets the highest bit of a byte above 9. A carry can change only later bytes.
     (lanes.wrapping_add(0x7676_7676_7676_7676) | lanes) & HIGHEST_BITS
 }
 
-/// The number of digits at the start.
+/// The number of digits at the start of `word`.
 #[inline(always)]
 fn digits(word: u64) -> u32 {
     no_digits(word ^ 0x3030_3030_3030_3030).trailing_zeros() / 8
@@ -56,21 +56,21 @@ fn digits(word: u64) -> u32 {
 /// Eight digits as a number.
 #[inline(always)]
 fn joined(lanes: u64) -> u64 {
-    // Neighbours are combined into pairs, then fours, then eight digits.
+    // Neighbouring digits are combined into pairs, pairs into fours, and fours into eight digits.
     let pairs = lanes.wrapping_mul(10 * 256 + 1) >> 8;
     let fours = (pairs & 0x00FF_00FF_00FF_00FF).wrapping_mul(100 * 65_536 + 1) >> 16;
     (fours & 0x0000_FFFF_0000_FFFF).wrapping_mul((10_000 << 32) + 1) >> 32
 }
 
-/// Reads the `index:value` at `at`, if the index has up to seven digits and the value is finite.
-/// Returns both and the position after them. The character at this position is not a digit. The
-/// caller checks whether it may follow a value.
+/// Reads the `index:value` at `at`, if the index has up to seven digits and the value is finite. Returns
+/// the index, the value and the position after the pair. The character at this position is not a digit.
+/// The caller checks whether this character may follow a value.
 ///
-/// Most of the reading time is spent here: the next pair can't start before the end of this one is
-/// known. The search for the ends is therefore minimal: the first character above `9` ends the
-/// index, and the first character below `0` ends the value. The validation follows later. A single
-/// bounds check covers all reads. The most common value, one digit before the point and up to seven
-/// after it, takes one step.
+/// Most of the reading time is spent in this function: the next pair can't start before the end of this
+/// pair is known. The search for the ends is therefore minimal: the first character above `9` ends the
+/// index, and the first character below `0` ends the value. The validation follows later. A single bounds
+/// check covers all reads. The most common values, with one digit before the point and up to seven digits
+/// after the point, take one step.
 #[inline(always)]
 pub(crate) fn short_pair(text: &[u8], at: usize) -> Option<(u32, f64, usize)> {
     let near = text.get(at..)?.first_chunk::<24>()?;
@@ -93,7 +93,7 @@ pub(crate) fn short_pair(text: &[u8], at: usize) -> Option<(u32, f64, usize)> {
         let (value, end) = finite(text, at + start)?;
         return Some((index, value, end));
     }
-    // At most eight digits, which is below 2^53.
+    // The number has at most eight digits, so that it is below 2^53.
     let mantissa = u64::from(leading) * WHOLE_POWERS[count as usize & 7] + joined(lanes);
     let value = mantissa as i64 as f64 / POWERS[count as usize & 31];
     Some((index, value, at + start + 2 + count as usize))
@@ -106,7 +106,8 @@ fn part(near: &[u8; 24], at: usize) -> u64 {
         .map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Reads the finite number at `at`, up to a blank or control character. Returns it and its end.
+/// Reads the finite number at `at`, up to a blank or control character. Returns the number and the
+/// position of its end.
 #[inline(never)]
 pub(crate) fn finite(text: &[u8], at: usize) -> Option<(f64, usize)> {
     if let Some((value, end)) = short(text, at)
@@ -119,8 +120,9 @@ pub(crate) fn finite(text: &[u8], at: usize) -> Option<(f64, usize)> {
     value.is_finite().then_some((value, at + length))
 }
 
-/// Reads the number at `at`, if it has up to seven digits before the point and up to 15 after it.
-/// Returns it and its end. The next character is not a digit, but may begin an exponent.
+/// Reads the number at `at`, if it has up to seven digits before the point and up to 15 after the point.
+/// Returns the number and the position of its end. The next character is not a digit, but may begin an
+/// exponent.
 #[inline(always)]
 fn short(text: &[u8], at: usize) -> Option<(f64, usize)> {
     let negative = *text.get(at)? == b'-';
@@ -142,7 +144,7 @@ fn short(text: &[u8], at: usize) -> Option<(f64, usize)> {
         if count == 8 {
             long_fraction(text, point + 1, whole * 100_000_000 + fraction)?
         } else {
-            // At most 14 digits, which is below 2^53.
+            // The number has at most 14 digits, so that it is below 2^53.
             let mantissa = whole * WHOLE_POWERS[count as usize & 7] + fraction;
             let size = mantissa as i64 as f64 / POWERS[count as usize & 31];
             (size, point + 1 + count as usize)
@@ -162,7 +164,7 @@ fn long_fraction(text: &[u8], at: usize, mantissa: u64) -> Option<(f64, usize)> 
     if count == 8 {
         return None;
     }
-    // Seven more digits may overflow 64 bits: there are up to 15 already.
+    // Seven more digits may overflow 64 bits, because there are up to 15 digits already.
     let mantissa = match count {
         0 => mantissa,
         _ => mantissa
@@ -176,7 +178,8 @@ fn long_fraction(text: &[u8], at: usize, mantissa: u64) -> Option<(f64, usize)> 
     Some((mantissa as i64 as f64 / power, at + 8 + count as usize))
 }
 
-/// Reads the number in `text[place]`. The fast path also reads, and ignores, the bytes after it.
+/// Reads the number in `text[place]`. The fast path also reads the bytes after the number, but ignores
+/// them.
 pub(crate) fn parse_within(text: &[u8], place: Range<usize>) -> Option<f64> {
     match short(text, place.start) {
         Some((value, end)) if end == place.end => Some(value),

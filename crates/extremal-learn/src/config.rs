@@ -169,9 +169,14 @@ impl Config {
         let mut given = self.clone();
         if given.learner.is_some() {
             given.learner = self.full_learner(model.ridge())?;
-            if let Some(LearnerSpec::UnitFree(spec)) = &mut given.learner {
-                // These follow flags of their own, which are compared below.
-                (spec.intercept, spec.no_clip) = (model.intercept, spec.no_clip || model.no_clip);
+            if let (Some(LearnerSpec::UnitFree(spec)), LearnerSpec::UnitFree(kept)) =
+                (&mut given.learner, learner)
+            {
+                // The model's spec includes flags, which are compared below.
+                if spec.intercept.is_none_or(|own| own == model.intercept) {
+                    spec.intercept = kept.intercept;
+                }
+                spec.no_clip |= model.no_clip;
             }
             (given.horizon, given.gradient_bound, given.eta_scale) = (None, None, None);
         }

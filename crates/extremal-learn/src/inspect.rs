@@ -56,7 +56,7 @@ pub fn inspect(path: &Path) -> Result<String> {
             add("guarantee", format!("{regret}{}", certified.bound()));
         }
     } else {
-        add("resume", "no: the file has only the weights".into());
+        add("resume", "no: the file is for predictions only".into());
     }
     let width = lines.iter().map(|(key, _)| key.chars().count() + 2).max();
     let width = width.unwrap_or(0);

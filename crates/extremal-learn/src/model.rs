@@ -1,4 +1,4 @@
-//! Model files: a session that can be resumed, or weights that can only predict.
+//! Model files: a session that can be resumed, or a model that can only predict.
 
 use std::path::Path;
 
@@ -23,11 +23,13 @@ pub struct Saved {
     pub dim: usize,
     /// Rounds played.
     pub rounds: u64,
+    /// Whether the model can be resumed.
+    can_resume: bool,
     state: State,
 }
 
 enum State {
-    /// A session that can be resumed.
+    /// A session. A learner that observes examples needs all of its numbers to predict.
     Session(Box<Session>),
     /// The weights of each model.
     Weights(Vec<Weights>),
@@ -42,8 +44,6 @@ pub struct Weights {
     pub values: Vec<f64>,
     /// The dimension of the decision.
     pub dim: usize,
-    /// The range that predictions are clipped to.
-    pub range: Option<(f64, f64)>,
 }
 
 impl Weights {
@@ -59,7 +59,6 @@ impl Weights {
             indices,
             values,
             dim,
-            range: learner.by_example().and_then(|learner| learner.range()),
         }
     }
 
@@ -70,22 +69,14 @@ impl Weights {
             && self.values.iter().all(|v| v.is_finite())
     }
 
-    /// The prediction for an example: ⟨a, x⟩, clipped.
+    /// The prediction for an example: ⟨a, x⟩.
     fn predict(&self, example: &Example<'_>) -> f64 {
         let features = example.indices.iter().zip(example.values);
         let products = features.filter_map(|(i, v)| {
             let at = self.indices.binary_search(i).ok()?;
             Some(v * self.values[at])
         });
-        let prediction = products.sum();
-        let (low, high) = self.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-        if prediction < low {
-            low
-        } else if prediction > high {
-            high
-        } else {
-            prediction
-        }
+        products.sum()
     }
 }
 
@@ -116,7 +107,7 @@ pub fn save(session: &Session, path: &Path, resume: bool) -> Result<()> {
         section("head", postcard::to_stdvec(&head))?,
     ];
     for (k, model) in session.models.iter().enumerate() {
-        if resume {
+        if resume || plan.is_unit_free() {
             sections.push(section(&format!("learner.{k}"), model.learner.save())?);
             if let Some(meter) = &model.meter {
                 sections.push(section(&format!("meter.{k}"), meter.save())?);
@@ -131,7 +122,11 @@ pub fn save(session: &Session, path: &Path, resume: bool) -> Result<()> {
     about.push(("dimension".into(), head.dim.to_string()));
     about.push(("rounds".into(), head.rounds.to_string()));
     about.push(("records".into(), head.counters.records.to_string()));
-    let resume = if resume { "yes" } else { "no: weights only" };
+    let resume = if resume {
+        "yes"
+    } else {
+        "no: predictions only"
+    };
     about.push(("resume".into(), resume.into()));
     Ok(ModelFile { about, sections }.write(path)?)
 }
@@ -216,7 +211,7 @@ impl Saved {
         let plan = Plan::of(sections.json("config")?, sections.json("data")?)
             .map_err(|key| sections.error(format_args!("config: {key} is missing")))?;
         let head: Head = sections.binary("head")?;
-        let state = if head.whole {
+        let state = if head.whole || plan.is_unit_free() {
             State::Session(Box::new(sections.session(&plan, &head)?))
         } else {
             let all = (0..plan.models()).map(|k| sections.weights(k, head.dim));
@@ -227,6 +222,7 @@ impl Saved {
             counters: head.counters,
             dim: head.dim as usize,
             rounds: head.rounds,
+            can_resume: head.whole,
             state,
         })
     }
@@ -234,8 +230,8 @@ impl Saved {
     /// Returns the session, so that it can be resumed. A model with only weights is an error.
     pub fn resume(self, path: &Path) -> Result<Session> {
         match self.state {
-            State::Session(session) => Ok(*session),
-            State::Weights(_) => Err(Error::content(
+            State::Session(session) if self.can_resume => Ok(*session),
+            _ => Err(Error::content(
                 &path.display().to_string(),
                 "the model was saved with --drop-resume-state: it can predict, but not be resumed",
             )),
@@ -245,12 +241,13 @@ impl Saved {
     /// The session, if the model can be resumed.
     pub fn session(&mut self) -> Option<&mut Session> {
         match &mut self.state {
-            State::Session(session) => Some(session),
-            State::Weights(_) => None,
+            State::Session(session) if self.can_resume => Some(session),
+            _ => None,
         }
     }
 
-    /// The weights of each model.
+    /// The weights of each model. The predictions of a learner that observes examples are not exactly
+    /// linear: its weights are those of the mixture of its members before clipping.
     pub fn weights(&self) -> Vec<Weights> {
         match &self.state {
             State::Session(session) => session
@@ -262,7 +259,16 @@ impl Saved {
         }
     }
 
-    /// The prediction for an example: ⟨a, x⟩, or the index of the class. It may be NaN or infinite.
+    /// The score of an example in each model. It may be NaN or infinite.
+    pub fn scores(&self, example: &Example<'_>) -> extremal::Result<Vec<f64>> {
+        match &self.state {
+            State::Session(session) => session.scores(example).collect(),
+            State::Weights(weights) => Ok(weights.iter().map(|w| w.predict(example)).collect()),
+        }
+    }
+
+    /// The prediction for an example: its score, or the index of the class with the largest score. It
+    /// may be NaN or infinite.
     pub fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
         match &self.state {
             State::Session(session) => session.predict(example),

@@ -119,7 +119,8 @@ pub struct ModelOptions {
     /// Save the model every N rounds
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..)))]
     pub checkpoint_every: Option<u64>,
-    /// Save only the weights: the model can predict, but not be resumed
+    /// Save only what predictions need: the model can't be resumed. The file of a unit-free model
+    /// stays as large
     #[cfg_attr(feature = "clap", arg(long))]
     pub drop_resume_state: bool,
 }

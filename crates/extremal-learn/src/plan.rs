@@ -90,10 +90,18 @@ impl Plan {
                 "unit-free needs a loss of a prediction and a label that is never negative, without a ridge term (--l2). Choose another --learner".into(),
             ));
         }
-        let mut intercept = asked.intercept;
+        let (mut intercept, mut no_intercept) = (asked.intercept, asked.no_intercept);
         if let LearnerSpec::UnitFree(spec) = &mut learner {
-            intercept = !asked.no_intercept;
-            (spec.intercept, spec.no_clip) = (intercept, spec.no_clip || asked.no_clip);
+            let own = spec.intercept.unwrap_or(!no_intercept);
+            if own && no_intercept || !own && intercept {
+                let flag = if own { "--no-intercept" } else { "--intercept" };
+                return Err(Error::Usage(format!(
+                    "{flag} contradicts intercept={own} in --learner. Leave out one of them"
+                )));
+            }
+            (intercept, no_intercept) = (own, !own);
+            spec.intercept = spec.intercept.or(own.then_some(true));
+            spec.no_clip |= asked.no_clip;
         }
         let link = asked
             .link
@@ -106,6 +114,7 @@ impl Plan {
             loss: Some(loss),
             learner: Some(learner),
             intercept,
+            no_intercept,
             // These are part of the learner now.
             horizon: None,
             gradient_bound: None,

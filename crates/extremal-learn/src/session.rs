@@ -140,12 +140,20 @@ impl Model {
         }
     }
 
-    /// The prediction for a row. The features that are unknown were left out.
-    fn predict(&self, row: &Row<'_>) -> extremal::Result<f64> {
-        match self.learner.by_example() {
-            Some(learner) => learner.predict(row),
-            None => self.learner.decision().dot(row),
+    /// The prediction for an example: what the learner would play next. For learners that observe
+    /// gradients, features beyond the dimension count as 0.
+    fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
+        if let Some(learner) = self.learner.by_example() {
+            return learner.predict(&row(example));
         }
+        let (
+            decision,
+            Example {
+                indices, values, ..
+            },
+        ) = (self.learner.decision(), example);
+        let known = indices.partition_point(|i| (*i as usize) < decision.dim());
+        decision.dot(&Row::sparse(&indices[..known], &values[..known]))
     }
 
     /// Plays one round. An error changes nothing but the dimension.
@@ -404,13 +412,19 @@ impl Session {
         self.counters.records += 1;
     }
 
-    /// The prediction for an example: ⟨a, x⟩, or the index of the class. Unknown features count as
-    /// 0. The prediction may be NaN or infinite.
+    /// The score of an example in each model: the prediction that this model would play next. It may
+    /// be NaN or infinite.
+    pub fn scores<'a>(
+        &'a self,
+        example: &'a Example<'_>,
+    ) -> impl Iterator<Item = extremal::Result<f64>> + 'a {
+        self.models.iter().map(|model| model.predict(example))
+    }
+
+    /// The prediction for an example: its score, or the index of the class with the largest score. It
+    /// may be NaN or infinite.
     pub fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
-        let dim = self.dim();
-        let known = example.indices.partition_point(|i| (*i as usize) < dim);
-        let row = Row::sparse(&example.indices[..known], &example.values[..known]);
-        predicted(self.models.iter().map(|model| model.predict(&row)))
+        predicted(self.scores(example))
     }
 
     /// Measures how far the decisions are outside their set, and stores the maximum.
@@ -447,19 +461,19 @@ fn needed_dim(example: &Example<'_>) -> usize {
     example.indices.last().map_or(0, |i| *i as usize + 1)
 }
 
-/// Turns the products ⟨a, x⟩ of all models into a prediction: the product of a single model, or the
-/// index of the largest product. If a product is not finite, the prediction is this product.
+/// Turns the scores of all models into a prediction: the score of a single model, or the index of the
+/// largest score. If a score is not finite, the prediction is this score.
 pub(crate) fn predicted(
-    products: impl Iterator<Item = extremal::Result<f64>>,
+    scores: impl Iterator<Item = extremal::Result<f64>>,
 ) -> extremal::Result<f64> {
     let (mut best, mut count) = ((f64::NEG_INFINITY, 0), 0);
-    for product in products {
-        let product = product?;
-        if !product.is_finite() {
-            return Ok(product);
+    for score in scores {
+        let score = score?;
+        if !score.is_finite() {
+            return Ok(score);
         }
-        if product > best.0 {
-            best = (product, count);
+        if score > best.0 {
+            best = (score, count);
         }
         count += 1;
     }

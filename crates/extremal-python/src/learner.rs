@@ -16,6 +16,7 @@ use crate::arrays::Borrowed;
 use crate::errors::{raise, raise_pending};
 use crate::exclusive::{Exclusive, Guard};
 use crate::loss::Loss;
+use crate::rows::Matrix;
 use crate::set::{Set, shortened};
 
 /// A learner of any kind.
@@ -197,6 +198,15 @@ impl Learner {
         Ok(learnt.prediction)
     }
 
+    /// Returns the prediction that `learn` would play next for this row, with weight 1. The learner does
+    /// not change. For a learner that receives gradients, the prediction is ⟨row, decision⟩.
+    fn predict(&self, py: Python<'_>, row: &Bound<'_, PyAny>) -> PyResult<f64> {
+        let borrowed = Borrowed::convert(row, self.set.get().set.dim())?;
+        let row: Row<'_> = borrowed.gradient()?.row;
+        let predicted = next(&*self.lock(py)?, &row);
+        predicted.map_err(|e| self.failed(py, &e))
+    }
+
     /// The range (low, high) that predictions are clipped to; None if predictions are not clipped.
     #[getter]
     fn range(&self, py: Python<'_>) -> PyResult<Option<(f64, f64)>> {
@@ -376,13 +386,49 @@ impl Learner {
     }
 }
 
+/// The prediction for a row.
+fn next(learner: &AnyLearner, row: &Row<'_>) -> extremal::Result<f64> {
+    match learner.by_example() {
+        Some(learner) => learner.predict(row),
+        None => learner.decision().dot(row),
+    }
+}
+
+/// The predictions for the rows of a matrix.
+#[pyfunction]
+pub fn predict<'py>(
+    py: Python<'py>,
+    learner: &Learner,
+    rows: Matrix<'py>,
+    intercept: bool,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let examples = rows.examples()?.with_intercept(intercept)?;
+    let mut predictions = Vec::with_capacity(examples.len());
+    let mut rows = examples.stream(0);
+    let own = learner.lock(py)?;
+    while let Some(round) = rows.next_round() {
+        predictions.push(next(&*own, &round.row).map_err(|e| learner.failed(py, &e))?);
+    }
+    Ok(PyArray1::from_vec(py, predictions))
+}
+
 /// The spec of a learner, changed so that rows start with an intercept, or so that rows have no
-/// intercept.
+/// intercept. A spec that contradicts this is an error.
 #[pyfunction]
 pub fn with_intercept(spec: &str, intercept: bool) -> PyResult<String> {
     let mut spec: LearnerSpec = spec.parse().map_err(|e| raise(&e))?;
     if let LearnerSpec::UnitFree(own) = &mut spec {
-        own.intercept = intercept;
+        if own.intercept.is_some_and(|own| own != intercept) {
+            let (ours, text) = if intercept {
+                ("True", "false")
+            } else {
+                ("False", "true")
+            };
+            return Err(PyValueError::new_err(format!(
+                "fit_intercept={ours} contradicts the learner's intercept={text}: change one of them"
+            )));
+        }
+        own.intercept = own.intercept.or(intercept.then_some(true));
     }
     Ok(spec.to_string())
 }

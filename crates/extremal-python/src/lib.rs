@@ -28,6 +28,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<learner::Learner>()?;
     m.add_class::<model::Model>()?;
     m.add_function(wrap_pyfunction!(learner::with_intercept, m)?)?;
+    m.add_function(wrap_pyfunction!(learner::predict, m)?)?;
     m.add_class::<stream::Stream>()?;
     m.add_function(wrap_pyfunction!(registry::entries, m)?)?;
     m.add_function(wrap_pyfunction!(registry::citations, m)?)?;

@@ -2,58 +2,83 @@
 
 use std::path::PathBuf;
 
+use extremal_data::Example;
 use extremal_learn::Saved;
-use numpy::PyArray1;
+use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use crate::errors::raise;
+use crate::rows::Matrix;
 
 /// A model that `extremal learn -f` wrote.
 #[pyclass(frozen, module = "extremal._core", name = "Model")]
-pub struct Model {
-    /// The decisions as dense vectors.
-    weights: Vec<Vec<f64>>,
-    /// The range that predictions are clipped to: (low, high), or None.
-    #[pyo3(get)]
-    range: Option<(f64, f64)>,
-    /// The configuration as JSON: set, loss, learner and the other settings.
-    #[pyo3(get)]
-    plan: String,
-    /// The number of rounds played.
-    #[pyo3(get)]
-    rounds: u64,
-    /// The dimension.
-    #[pyo3(get)]
-    dim: usize,
-}
+pub struct Model(Saved);
 
 #[pymethods]
 impl Model {
     /// The decisions as arrays: one array, or one array per class.
     fn weights<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyArray1<f64>>> {
-        let all = self.weights.iter();
-        all.map(|w| PyArray1::from_slice(py, w)).collect()
+        let dense = self.0.weights().into_iter().map(|sparse| {
+            let mut weights = vec![0.0; sparse.dim];
+            for (i, v) in sparse.indices.iter().zip(&sparse.values) {
+                weights[*i as usize] = *v;
+            }
+            PyArray1::from_vec(py, weights)
+        });
+        dense.collect()
+    }
+
+    /// The scores of the rows of a matrix, one row per row, with one column or one column per class.
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Matrix<'py>,
+        intercept: bool,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let examples = rows.examples()?.with_intercept(intercept)?;
+        let mut scores = Vec::with_capacity(examples.len());
+        let mut stream = examples.stream(0);
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        while let Some(round) = stream.next_round() {
+            (indices.clear(), values.clear());
+            for (i, v) in round.row.entries().filter(|(_, v)| *v != 0.0) {
+                indices.push(i as u32);
+                values.push(v);
+            }
+            let example = Example {
+                label: None,
+                weight: 1.0,
+                tag: "",
+                indices: &indices,
+                values: &values,
+                line: 0,
+            };
+            scores.push(self.0.scores(&example).map_err(|e| raise(&e))?);
+        }
+        Ok(PyArray2::from_vec2(py, &scores)?)
+    }
+
+    /// The configuration as JSON: set, loss, learner and the other settings.
+    #[getter]
+    fn plan(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.plan.config).map_err(|e| raise(&e))
+    }
+
+    /// The number of rounds played.
+    #[getter]
+    fn rounds(&self) -> u64 {
+        self.0.rounds
+    }
+
+    /// The dimension.
+    #[getter]
+    fn dim(&self) -> usize {
+        self.0.dim
     }
 }
 
 /// Reads a model file.
 #[pyfunction]
 pub fn load(path: PathBuf) -> PyResult<Model> {
-    let saved = Saved::open(&path).map_err(|e| raise(&e))?;
-    let weights = saved.weights();
-    let range = weights.first().and_then(|sparse| sparse.range);
-    let weights = weights.into_iter().map(|sparse| {
-        let mut weights = vec![0.0; sparse.dim];
-        for (i, v) in sparse.indices.iter().zip(&sparse.values) {
-            weights[*i as usize] = *v;
-        }
-        weights
-    });
-    Ok(Model {
-        weights: weights.collect(),
-        range,
-        plan: serde_json::to_string(&saved.plan.config).map_err(|e| raise(&e))?,
-        rounds: saved.rounds,
-        dim: saved.dim,
-    })
+    Saved::open(&path).map(Model).map_err(|e| raise(&e))
 }

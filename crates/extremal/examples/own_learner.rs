@@ -1,6 +1,6 @@
-//! Your own learner beside built-in learners: online Frank-Wolfe with the paper's line search, but with
-//! step sizes of at most 1/√t. Like any other learner, it works with every storage and set, can be saved
-//! and loaded, and can be a base learner of a hedge.
+//! Your own learner next to built-in learners. It is online Frank-Wolfe with the paper's line search, but
+//! its step sizes are at most 1/√t. Like any other learner, this learner works with every storage and
+//! set, can be saved and loaded, and can be a base learner of a hedge.
 
 use extremal::game::Game;
 use extremal::hindsight::Meter;
@@ -15,7 +15,7 @@ struct ShortSteps {
 }
 
 impl Rule for ShortSteps {
-    /// t
+    /// The round t.
     type State = u64;
 
     /// F_0(x) = (2/2)‖x − x₁‖².
@@ -23,7 +23,7 @@ impl Rule for ShortSteps {
         (0, 2.0)
     }
 
-    /// c gains ηg; the curvature of F is 2.
+    /// Adds ηg to the linear part of F. The curvature of F is 2.
     fn absorb<'g>(&self, t: u64, facts: &Facts<'_, 'g>) -> Result<(u64, Update<'g>)> {
         Ok((t + 1, Update::new(self.eta, facts.gradient, 2.0)))
     }
@@ -34,7 +34,7 @@ impl Rule for ShortSteps {
     }
 }
 
-/// The learner: the rule with a dense surrogate. The text identifies the learner's saved states.
+/// The learner combines the rule with a dense surrogate. The text identifies the learner's saved states.
 fn short_steps(set: &SharedSet) -> Result<Box<dyn Learner>> {
     let (rule, pair) = (
         ShortSteps { eta: 0.1 },

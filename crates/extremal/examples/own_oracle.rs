@@ -1,5 +1,6 @@
-//! Your own oracle and loss: walk through a grid of streets, and pay for being late. The set contains
-//! all mixtures of paths. Its oracle finds a shortest path, and it has no projection.
+//! Your own oracle and loss. The decision is a walk through a grid of streets, and a late arrival has a
+//! cost. The set contains all mixtures of paths. The oracle of the set finds a shortest path. The set has
+//! no projection.
 
 use std::sync::Arc;
 
@@ -20,13 +21,13 @@ impl Loss for Lateness {
     }
 
     fn at(&self, z: f64, due: f64) -> (f64, f64) {
-        let late = z - due; // a walk takes minutes: exp does not overflow
+        let late = z - due; // a walk takes minutes, so that exp does not overflow
         (late.exp().ln_1p(), 1.0 / (1.0 + (-late).exp()))
     }
 }
 
-/// Writes the path with the smallest cost: 1 for its streets and 0 for all others. Street
-/// (l·3 + i)·3 + j leads from place i of layer l to place j of the next layer.
+/// Writes the path with the smallest cost. A street of the path has the entry 1, and any other street has
+/// 0. Street (l·3 + i)·3 + j leads from place i of layer l to place j of the next layer.
 fn shortest_path(cost: &[f64], path: &mut [f64]) -> Result<(), Cause> {
     let street = |layer: usize, i: usize, j: usize| (layer * WIDTH + i) * WIDTH + j;
     let (mut rest, mut next) = ([0.0; WIDTH], [[0; WIDTH]; LAYERS]);
@@ -47,7 +48,7 @@ fn shortest_path(cost: &[f64], path: &mut [f64]) -> Result<(), Cause> {
 
 fn main() -> Result<()> {
     let geometry = Geometry {
-        diameter: (2.0 * LAYERS as f64).sqrt(), // the distance of two paths without a common street
+        diameter: (2.0 * LAYERS as f64).sqrt(), // the distance between two paths without a common street
         norm_bound: (LAYERS as f64).sqrt(),
         ..Geometry::default()
     };
@@ -61,7 +62,7 @@ fn main() -> Result<()> {
     let (mut sum, mut total) = (Sum::new(STREETS, &objective)?, 0.0);
     for t in 0..500 {
         let time = |s: usize| 1.0 + 0.25 * (s % 4) as f64 + 0.5 * ((7 * t + 13 * s) as f64).sin();
-        let times: [f64; STREETS] = std::array::from_fn(time); // of every street, this morning
+        let times: [f64; STREETS] = std::array::from_fn(time); // the time for each street in this round
         let (row, due) = (Row::Dense(&times), 7.0);
         let evaluation = objective.evaluate(row, due, 1.0, learner.decide()?)?;
         total += evaluation.value;

@@ -1,5 +1,5 @@
-//! A sparse stream in 100,000 dimensions. The run is saved half-way and resumed in a new learner. It ends
-//! with the same bits as an uninterrupted run.
+//! A sparse stream in 100,000 dimensions. The run is saved half-way and resumed in a new learner. The
+//! resumed run ends with the same bits as an uninterrupted run.
 
 use extremal::game::Game;
 use extremal::hindsight::Meter;
@@ -25,7 +25,7 @@ impl Stream for Clicks {
         let (block, mut score) = (FEATURES / NONZEROS, 0.0);
         for k in 0..NONZEROS {
             let random = (self.t * NONZEROS + k + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-            let index = k * block + random % 40; // one in every block: indices increase
+            let index = k * block + random % 40; // one index per block, so that indices increase
             let value = if random & 0x1000 == 0 { 0.14 } else { -0.14 };
             score += [1.0, -0.5, -0.5][index % 3] * value;
             self.indices.push(index as u32);
@@ -58,7 +58,7 @@ fn main() -> Result<()> {
     let (mut first, mut meter) = (build()?, Meter::of(&set, &objective));
     let mut stream = Clicks::default();
     play(&mut *first, &mut meter, &mut stream, 1000)?;
-    let saved = (first.save()?, meter.save()?); // bytes, to be written into a file
+    let saved = (first.save()?, meter.save()?); // bytes to write into a file
     let (mut second, mut meter) = (build()?, Meter::of(&set, &objective));
     second.load(&saved.0)?;
     meter.load(&saved.1)?;

@@ -114,7 +114,7 @@ pub enum Error {
     Oracle {
         /// The name of the set.
         set: String,
-        /// The error that the oracle returned, or a description of the fault in its answer.
+        /// The error that the oracle returned, or a description of the fault in the oracle's answer.
         cause: Cause,
     },
     /// An error in the user's own code, for example in a stream or a learner. [`Error::other`] creates
@@ -165,8 +165,8 @@ fn others(instead: &[&str]) -> String {
     }
 }
 
-/// A wrapped error of any type. A cause can be downcast to this type. It prints the error and all of its
-/// sources. Two causes are equal if they print the same text.
+/// A wrapped error of any type. A cause can be downcast to this type. A cause prints the error and all
+/// sources of the error. Two causes are equal if they print the same text.
 #[derive(Debug, Clone)]
 pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
 

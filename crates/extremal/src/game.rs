@@ -16,14 +16,15 @@ use crate::{Error, Gradient, Point, Result};
 pub struct Turn<'a> {
     /// The learner's record of the round.
     pub record: Record,
-    /// The loss at the decision that was played.
+    /// The loss at the decision that the learner played.
     pub evaluation: Evaluation<'a>,
     /// A bound on the rounding error of the loss. It is 0 without a meter.
     pub rounding: f64,
 }
 
 /// Plays one round: the learner decides, the loss is evaluated at the decision, and the learner
-/// observes the gradient. If a meter is given, it measures the round. An error changes nothing.
+/// observes the gradient. If a meter is given, it measures the round. If the call fails, neither
+/// the learner nor the meter changes.
 ///
 /// `scratch` is memory for dense gradients. Pass the same value in every round.
 ///
@@ -140,7 +141,7 @@ pub struct Summary {
     pub rounding: f64,
     /// The total loss without the ridge terms.
     pub data_loss: f64,
-    /// The largest violation of a decision. It is `None` if decisions were not checked.
+    /// The largest violation of the set by a decision. It is `None` if decisions were not checked.
     pub largest_violation: Option<f64>,
 }
 
@@ -162,7 +163,7 @@ pub struct Summary {
 /// # Ok::<(), extremal::Error>(())
 /// ```
 #[derive(Debug, Default)]
-#[must_use = "a game is played by `play`"]
+#[must_use = "a game does nothing until `play` is called"]
 pub struct Game<'a> {
     meter: Option<&'a mut Meter>,
     watch: Option<&'a dyn Set>,

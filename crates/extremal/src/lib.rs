@@ -1,5 +1,6 @@
 //! Projection-free online learning. In every round a learner plays a point of a convex set and then
-//! observes a loss. Its update uses *one linear minimisation over the set* instead of a projection.
+//! observes a loss. The learner's update uses *one linear minimisation over the set* instead of a
+//! projection.
 //!
 //! # The loop
 //!
@@ -23,8 +24,8 @@
 //! # }
 //! ```
 //!
-//! [`game::Game`] runs this loop with a [`Stream`] of examples and a [`Loss`]. It can also certify the
-//! regret ([`hindsight::Meter`]) and check that every decision is feasible:
+//! [`game::Game`] runs this loop with a [`Stream`] of examples and a [`Loss`]. The game can also certify
+//! the regret ([`hindsight::Meter`]) and check that every decision is feasible:
 //!
 //! ```
 //! use extremal::{game::Game, hindsight::Meter, learner::{Storage, default_for}};
@@ -52,8 +53,8 @@
 //! makes a set from your own linear minimisation oracle.
 //!
 //! [`learner::default_for`] chooses a learner if you know only the set and the loss. The table helps you
-//! to choose one yourself. T is the number of rounds, G is a bound on the norms of the gradients, λ is
-//! the strong convexity of the losses, and N is the number of base learners. Unless the table says
+//! to choose a learner yourself. T is the number of rounds, G is a bound on the norms of the gradients, λ
+//! is the strong convexity of the losses, and N is the number of base learners. Unless the table says
 //! otherwise, the losses are convex and all keys are optional. A learner that is not given T or G adapts
 //! to the gradients that it observes.
 //!
@@ -90,8 +91,8 @@
 //! # Saving and resuming
 //!
 //! [`Learner::save`] returns the whole state as bytes. A learner that is built from the same spec on the
-//! same set can load these bytes. It then continues with exactly the same numbers as an uninterrupted
-//! run:
+//! same set can load these bytes. The loaded learner continues with exactly the same numbers as an
+//! uninterrupted run:
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -117,7 +118,7 @@
 //! # The modules, in the order of a round
 //!
 //! 1. [`stream`] produces the example of the round: a row a, a label and a weight.
-//! 2. [`loss`] computes the loss at the prediction ⟨a, x⟩ and its gradient.
+//! 2. [`loss`] computes the loss at the prediction ⟨a, x⟩, and the gradient of the loss.
 //! 3. [`learner`] has one file per algorithm. The algorithms of Wan & Zhang are in
 //!    [`learner::frank_wolfe`]: Algorithm 1 is
 //!    [`ofw_line_search`](learner::frank_wolfe::ofw_line_search), and Algorithm 2, for strongly convex
@@ -125,8 +126,8 @@
 //!    `start` sets the surrogate F_0, `absorb` turns F_{t−1} into F_t, and `step` chooses the step size
 //!    σ_t. The loop that calls these methods is in `learner/frank_wolfe/mod.rs`.
 //! 4. [`surrogate`] stores x_t and F_t, calls the oracle with ∇F_t(x_t), and moves to x_{t+1}. For ℓ2 and
-//!    ℓp balls it uses the closed form of the oracle. The decision x_t and the surrogate F_t together are
-//!    called a pair.
+//!    ℓp balls the surrogate uses the closed form of the oracle. The decision x_t and the surrogate F_t
+//!    together are called a pair.
 //! 5. [`set`] has one file per constraint set, with its oracle, constants and projection.
 //! 6. [`Record`] is the record of the round: step size, gap, oracle calls.
 //! 7. [`hindsight`] certifies the regret of a run, and [`theory`] computes the bound of every theorem.

@@ -170,7 +170,7 @@ impl Kind {
         }
     }
 
-    /// The kind of the values of a list. For any other kind, it is the kind itself.
+    /// The kind of the values of a list. For any other kind, the result is the kind itself.
     pub(crate) fn element(&self) -> &Self {
         match self {
             Self::List(kind) | Self::Each(kind) => kind,

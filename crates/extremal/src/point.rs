@@ -23,7 +23,7 @@ pub trait Point {
     /// Panics if `out` does not have [`Point::dim`] entries.
     fn write(&self, out: &mut [f64]);
 
-    /// All entries of x. The result is `None` if they are not stored as a slice.
+    /// All entries of x. The result is `None` if the entries are not stored as a slice.
     fn as_slice(&self) -> Option<&[f64]> {
         None
     }
@@ -87,8 +87,9 @@ impl<T: AsRef<[f64]> + ?Sized> Point for T {
     }
 }
 
-/// The accuracy of a [`Point`]'s inner products, as a factor: 2 means that rounding errors may be twice
-/// as large as those of a sum over the entries. Certificates allow for these errors.
+/// The accuracy of a [`Point`]'s inner products, as a factor. A factor of 2 means that rounding errors
+/// may be twice as large as the rounding errors of a sum over the entries. Certificates allow for these
+/// errors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accuracy {
     /// The factor for [`Point::dot`].
@@ -115,8 +116,8 @@ pub enum Row<'a> {
         /// The values of the entries.
         values: &'a [f64],
     },
-    /// The non-zero entries of a matrix. They must be sorted by row, and by column within a row. As a
-    /// vector, the matrix is stored row by row.
+    /// The non-zero entries of a matrix. They must be sorted by row, and by column within a row. The
+    /// matrix stands for the vector of its rows, one row after the other.
     Entries {
         /// The number of columns of the matrix.
         width: usize,
@@ -277,7 +278,7 @@ impl<'a> Row<'a> {
 /// A copy of a row, in buffers that are reused.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct HeldRow {
-    /// The width of the matrix, or `None` for a dense row and 0 for a sparse row.
+    /// The width of the matrix. It is `None` for a dense row, and 0 for a sparse row.
     kind: Option<usize>,
     indices: [Vec<u32>; 2],
     values: Vec<f64>,
@@ -337,8 +338,8 @@ impl HeldRow {
 /// A gradient g = scale·a + ridge·x_t at the decision x_t. The second term is the gradient of a ridge
 /// term (ridge/2)‖x‖². This term is stored as a factor, so that g stays sparse if the row a is sparse.
 ///
-/// The two factors are not adjacent in memory. If they were adjacent, one instruction would load both,
-/// and it would wait for the store buffer. The wait would cost a fifth of the time of a short round.
+/// The two factors are not adjacent in memory. If they were adjacent, one instruction would load both
+/// factors and would wait for the store buffer. The wait would cost a fifth of the time of a short round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct Gradient<'a> {

@@ -91,7 +91,7 @@ pub struct Certificate {
 pub enum Level {
     /// The bound Σ⟨g_t, x_t⟩ − min ⟨Σg_t, x⟩ for convex losses.
     Linear,
-    /// A smaller bound for strongly convex losses, which uses their curvature.
+    /// A smaller bound for strongly convex losses, which uses the curvature of the losses.
     Quadratic,
     /// A bound that uses the best fixed decision. This decision was computed offline, up to a gap.
     Interval,

@@ -4,7 +4,7 @@
 /// All records in the order of their keys, separated by blank lines.
 pub const ALL: &str = include_str!("references.bib");
 
-/// The keys of all papers, each with its record.
+/// The key and the record of every paper.
 pub fn records() -> impl Iterator<Item = (&'static str, &'static str)> {
     let records = ALL.split("\n\n").map(str::trim);
     records.filter_map(|record| {

@@ -1,12 +1,13 @@
 //! Bounds on rounding errors, for every number that the library claims to have proven.
 //!
-//! A certificate is a difference of large sums, and rounding errors could make it smaller than the
-//! regret. Each upper bound is therefore increased, and each lower bound decreased, by a bound on its
-//! rounding error. The bounds on rounding errors are from the literature (Higham, *Accuracy and Stability
-//! of Numerical Algorithms*, 2002; Ogita, Rump & Oishi, *Accurate Sum and Dot Product*, 2005). They are
-//! relative to the sizes of the terms of a sum, not to the sum itself.
+//! A certificate is a difference of large sums, and rounding errors could make the certificate smaller
+//! than the regret. Each upper bound is therefore increased by a bound on its rounding error, and each
+//! lower bound is decreased in the same way. The bounds on rounding errors are from the literature
+//! (Higham, *Accuracy and Stability of Numerical Algorithms*, 2002; Ogita, Rump & Oishi, *Accurate Sum
+//! and Dot Product*, 2005). These error bounds are relative to the sizes of the terms of a sum, not to
+//! the sum itself.
 //!
-//! Underflow is ignored, because it adds less than 1e-300 per operation.
+//! Underflow is ignored, because an operation that underflows adds an error below 1e-300.
 
 use serde::{Deserialize, Serialize};
 
@@ -63,8 +64,8 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// A number of about 106 bits, stored as the sum of two numbers. After n terms are added, its error is
-/// at most 2n²·UNIT² times the sum of the terms' absolute values.
+/// A number of about 106 bits, stored as the sum of two numbers. After n terms are added, the number's
+/// error is at most 2n²·UNIT² times the sum of the terms' absolute values.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Wide {
     pub high: f64,

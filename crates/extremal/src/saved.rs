@@ -4,8 +4,8 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{Error, Result};
 
-/// The format version of saved states. Increase it whenever the content of a learner's or a meter's
-/// state changes. A build rejects the states of another version instead of misreading them.
+/// The format version of saved states. Increase this version whenever the content of a learner's or a
+/// meter's state changes. A build rejects a state of another version instead of misreading the state.
 pub const STATE_VERSION: u16 = 2;
 
 const MAGIC: [u8; 4] = *b"XTRS";
@@ -69,8 +69,8 @@ pub(crate) fn check_settings(saved: &str, here: &str) -> Result<()> {
     Err(mismatch(format!("it belongs to {saved}, not to {here}")))
 }
 
-/// Returns an error unless `fits` is true. It is true if the parts of a state have the right lengths and
-/// indices.
+/// Returns an error unless `fits` is true. `fits` is true if the parts of a state have the right lengths
+/// and indices.
 pub(crate) fn check_shape(fits: bool) -> Result<()> {
     if fits {
         return Ok(());

@@ -189,7 +189,8 @@ where
     changed().map_err(|e| e.of_spec(format_args!("{kind} `{}` with {key}={value}", format(spec))))
 }
 
-/// Returns an error if no entry has this name. The error suggests a similar name, if one exists.
+/// Returns an error if no entry has this name. The error suggests a similar name if there is a similar
+/// name.
 fn check_name(kind: &str, name: &str, entries: &[Entry]) -> Result<()> {
     let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
     if names.contains(&name) {
@@ -204,7 +205,7 @@ fn check_name(kind: &str, name: &str, entries: &[Entry]) -> Result<()> {
     Err(Error::spec(Some("name"), what))
 }
 
-/// The JSON schema of all specs. Its `$defs` are `set`, `loss`, `learner` and `stream`.
+/// The JSON schema of all specs. The schema's `$defs` are `set`, `loss`, `learner` and `stream`.
 ///
 /// ```
 /// let schema = extremal::spec::schema();

@@ -224,8 +224,8 @@ fn predictions_are_the_weights_times_the_features() {
         "squared",
         "-f",
         text(&model),
-        "--no-intercept",
-        "--no-clip",
+        "--set",
+        "l2:radius=1024",
         "--quiet",
     ]);
     let shown = String::from_utf8(done(&["inspect", "--weights", text(&model)]).stdout).unwrap();
@@ -273,4 +273,41 @@ fn a_seed_is_the_learner_s_own() {
         play(&["--learner=ofw-ls", "--seed=1"]),
         play(&["--learner=ofw-ls"])
     );
+}
+
+/// `predict` and `--test` predict what the learner would play next, also from a model without its
+/// resume state.
+#[test]
+fn predictions_are_what_would_be_played_next() {
+    let folder = Folder::new("next");
+    let plain = examples(60, 8);
+    let far = plain.iter().map(|example| Example {
+        label: 1000.0 + example.label,
+        features: example.features.clone(),
+    });
+    let far = libsvm(&far.collect::<Vec<_>>());
+    for (name, text_of, flags) in [
+        ("numbers", &far, &[][..]),
+        ("signs", &libsvm(&plain), &["--loss", "logistic"]),
+        ("classes", &libsvm(&plain), &["--classes=-1,1"]),
+    ] {
+        let all = folder.write(name, text_of);
+        let flags = &[flags, &["--quiet"]].concat()[..];
+        let played = done(&[&["learn", text(&all), "-p", "-"], flags].concat()).stdout;
+        let played = String::from_utf8(played).unwrap();
+        for rounds in [1, 2, 10, 40] {
+            let lines: Vec<&str> = text_of.lines().collect();
+            let first = folder.write("first", lines[..rounds].join("\n"));
+            let next = folder.write("rest", lines[rounds]);
+            let expected = played.lines().nth(rounds).unwrap();
+            let model = folder.file("model");
+            for more in [&[][..], &["--drop-resume-state"]] {
+                let words = ["learn", text(&first), "-f", text(&model)];
+                done(&[&words[..], flags, more].concat());
+                let found = done(&["predict", "-i", text(&model), text(&next)]).stdout;
+                let found = String::from_utf8(found).unwrap();
+                assert_eq!(found.trim(), expected, "{name} after {rounds} {more:?}");
+            }
+        }
+    }
 }

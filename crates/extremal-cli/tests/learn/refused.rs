@@ -74,6 +74,28 @@ fn flags_that_need_another_one_say_which() {
 }
 
 #[test]
+fn the_intercept_of_a_spec_is_kept_and_does_not_contradict_a_flag() {
+    let folder = Folder::new("intercept");
+    let data = folder.write("data.svm", libsvm(&examples(20, 34)));
+    let (d, model) = (text(&data), folder.file("m"));
+    let [bare, whole] = ["unit-free:intercept=false", "unit-free:intercept=true"];
+    done(&["learn", d, "--learner", bare, "-qf", text(&model)]);
+    let shown = String::from_utf8(done(&["inspect", "--weights", text(&model)]).stdout).unwrap();
+    assert!(!shown.contains("intercept"), "{shown}");
+    for learner in [bare, "unit-free"] {
+        done(&["learn", d, "-i", text(&model), "--learner", learner, "-q"]);
+    }
+    for words in [
+        &["--learner", bare, "--intercept"][..],
+        &["--learner", whole, "--no-intercept"],
+        &["--learner", whole, "-i", text(&model)],
+    ] {
+        let message = refused(&[&["learn", d], words].concat());
+        assert!(message.contains("contradicts"), "{message}");
+    }
+}
+
+#[test]
 #[cfg(unix)]
 fn links_lead_to_the_same_file_and_devices_hold_nothing() {
     use std::os::unix::fs::symlink;

@@ -167,10 +167,8 @@ fn weights_alone_predict_the_same_and_do_not_go_on() {
     };
     let (a, b) = (numbers(whole), numbers(bare));
     assert_eq!(a.len(), 200);
-    for (a, b) in a.iter().zip(&b) {
-        assert!((a - b).abs() < 1e-12, "{a} {b}");
-        assert!((0.0..=1.0).contains(a), "{a} is no probability");
-    }
+    assert_eq!(a, b);
+    assert!(a.iter().all(|p| (0.0..=1.0).contains(p)), "{a:?}");
     let refused = run(&["learn", data, "-i", bare]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(

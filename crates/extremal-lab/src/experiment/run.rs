@@ -134,8 +134,14 @@ impl Run<'_> {
 
     /// The learner before its first round.
     pub fn learner(&self) -> extremal::Result<Box<dyn Learner>> {
-        self.spec()?
-            .build_stored(&self.problem.set, self.config.storage)
+        let spec = self.spec()?;
+        let learner = spec.build_stored(&self.problem.set, self.config.storage)?;
+        match learner.by_example() {
+            None => Ok(learner),
+            Some(_) => Err(extremal::Error::Unsupported(format!(
+                "{spec} plays in a set that follows the data, but an experiment measures regret on a fixed set. Choose a learner such as coin-ftrl on a set such as l2, or run {spec} with `extremal learn`"
+            ))),
+        }
     }
 
     /// The learner and the stream before the first round.

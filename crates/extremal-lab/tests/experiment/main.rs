@@ -188,6 +188,11 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
             "can't play problem ridge",
         ),
         (
+            with("\"l2\", dim", "\"unit-free\", dim").replace("\"ofw\"", "\"unit-free\""),
+            21,
+            "with `extremal learn`",
+        ),
+        (
             with("{ name = \"regression\", norm = 1 }", "\"adversary\""),
             15,
             "linear loss alone",

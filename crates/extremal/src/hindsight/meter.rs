@@ -59,7 +59,7 @@ pub struct Meter {
     atom: Atom,
     /// The entries of `atom`.
     vertex: Vec<f64>,
-    /// Whether `atom` was found by a certificate in the current dimension.
+    /// Whether a certificate has computed `atom` in the current dimension.
     answered: bool,
 }
 
@@ -104,7 +104,8 @@ impl Sums {
         self.rounds += earlier.rounds;
     }
 
-    /// A computed sum of T positive numbers, times this factor, is at least the exact sum.
+    /// The computed sum of T positive numbers, multiplied by this factor, is at least the exact
+    /// sum.
     fn grown(&self) -> f64 {
         1.0 + 2.0 * self.rounds as f64 * UNIT
     }
@@ -157,14 +158,14 @@ impl Meter {
         Self::new(set, objective.strong_convexity(), objective.is_linear())
     }
 
-    /// Adds a round: the decision that was played, and the gradient at this decision.
+    /// Adds a round, given the decision that the learner played and the gradient at this decision.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
         let planned = self.look_at(x, gradient, x.dot(&gradient.row)?)?;
         self.commit(planned, gradient);
         Ok(())
     }
 
-    /// Computes the terms of a round that may still fail. The sums do not change before
+    /// Computes the terms of a round. The round may still fail, so the sums do not change before
     /// [`Meter::commit`].
     pub(crate) fn plan<L: Loss + ?Sized>(
         &mut self,
@@ -189,7 +190,8 @@ impl Meter {
         Ok(planned)
     }
 
-    /// Computes these terms from a gradient alone. `dot` is the inner product of its row and x.
+    /// Computes the terms of a round from a gradient alone. `dot` is the inner product of its row
+    /// and x.
     fn look_at(
         &mut self,
         x: &dyn Point,
@@ -198,7 +200,7 @@ impl Meter {
     ) -> Result<PlannedRound> {
         let dim = self.x.len();
         check_len("decision", dim, x.dim())?;
-        // `commit` changes these entries of the sum
+        // prefetches the entries of the sum that `commit` will change
         self.sums.sum.fetch(&gradient.row);
         let row = kernel::norm(gradient.row.values());
         let square = x.norm_squared();
@@ -293,7 +295,7 @@ impl Meter {
             // F(x) = ⟨c, x⟩ + (β/2)‖x‖²
             let mut value = slope;
             value.add_scaled(0.5 * beta, square);
-            // F has the curvature β, so that F(x) − min F is at most `curved`.
+            // F has the curvature β, so F(x) − min F is at most `curved`.
             let curved = 0.5 * steepness * (steepness / beta);
             let excess = curved.min(above);
             let mut regret = self.sums.played;
@@ -348,8 +350,9 @@ impl Meter {
         })
     }
 
-    /// Writes a good fixed decision in hindsight. After a call of [`Meter::certificate`] it is the
-    /// last point of the search, or for λ = 0 the atom that minimises the sum of gradients.
+    /// Writes a good fixed decision in hindsight. After a call of [`Meter::certificate`], this
+    /// decision is the last point of the search. For λ = 0 it is the atom that minimises the sum of
+    /// gradients.
     pub fn candidate(&self, out: &mut [f64]) {
         if self.lambda > 0.0 || !self.answered {
             out.copy_from_slice(&self.x)
@@ -382,7 +385,7 @@ impl Meter {
     pub fn by_norm(&self) -> Option<ByNorm> {
         let (p, q) = match self.set.structure() {
             Structure::Euclidean { .. } => (2.0, 2.0),
-            // ‖c‖_q decreases in q, so that a smaller q gives a larger and valid bound
+            // ‖c‖_q decreases in q, so a smaller q gives a larger, still valid bound
             Structure::Power { p, .. } => (p, p / (p - 1.0) * (1.0 - 4.0 * f64::EPSILON)),
             Structure::Sparse(SparseAtoms {
                 count: 1,
@@ -468,7 +471,8 @@ impl Meter {
         format!("a meter of {kind}losses with λ = {}", self.lambda)
     }
 
-    /// Restores the sums that [`Meter::save`] returned. An error changes nothing.
+    /// Restores the sums that [`Meter::save`] returned. If the call fails, the meter does not
+    /// change.
     pub fn load(&mut self, saved: &[u8]) -> Result<()> {
         let (settings, set, sums): Saved = unseal(saved)?;
         check_settings(&settings, &self.settings())?;

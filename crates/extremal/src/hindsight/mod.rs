@@ -13,7 +13,7 @@
 //! for every ρ, even outside the set ([`ByNorm`]).
 //!
 //! If the data of the rounds are stored ([`Sum`], [`QuadraticSum`]), [`solve`] computes the best
-//! fixed decision and a lower bound on the total loss of every decision. Together they give an
+//! fixed decision and a lower bound on the total loss of every decision. The two losses give an
 //! interval that contains the regret ([`Best::regret`]). [`Dynamic`] and [`Intervals`] measure the
 //! regret against comparators that change over time.
 

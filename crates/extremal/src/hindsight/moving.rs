@@ -9,7 +9,7 @@ use crate::{Gradient, Point, Result, kernel};
 
 /// Dynamic regret: the comparator u_t minimises the linearised loss ⟨g_t, ·⟩ of round t. A round costs
 /// one oracle call and O(d). For convex losses this is an upper bound on the regret against *any*
-/// sequence of decisions. For linear losses it is attained.
+/// sequence of decisions. For linear losses the bound is attained.
 ///
 /// ```
 /// use extremal::{hindsight::Dynamic, Gradient, LearnerSpec, SetSpec};
@@ -48,7 +48,7 @@ impl Dynamic {
         }
     }
 
-    /// Adds a round: the decision that was played, and the gradient at this decision.
+    /// Adds a round, given the decision that the learner played and the gradient at this decision.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
         self.meter.sums.clear();
         self.meter.see(x, gradient)?;
@@ -85,8 +85,9 @@ impl Dynamic {
 /// gradients.
 ///
 /// A checkpoint stores 2d numbers, and [`Intervals::worst`] makes one oracle call per pair of
-/// checkpoints. Only intervals between checkpoints are compared. The regret on other intervals is
-/// larger by at most 2·spacing·G·D, where G bounds the gradients and D is the set's diameter.
+/// checkpoints. Only intervals between checkpoints are compared. The regret on any other interval
+/// exceeds the largest of these by at most 2·spacing·G·D, where G bounds the gradients and D is the
+/// set's diameter.
 pub struct Intervals {
     meter: Meter,
     spacing: u64,
@@ -118,7 +119,7 @@ impl Intervals {
         })
     }
 
-    /// Adds a round: the decision that was played, and the gradient at this decision.
+    /// Adds a round, given the decision that the learner played and the gradient at this decision.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
         self.meter.see(x, gradient)?;
         if self.meter.sums.rounds.is_multiple_of(self.spacing) {

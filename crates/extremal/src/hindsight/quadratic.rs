@@ -73,7 +73,7 @@ impl QuadraticSum {
         Ok(sum)
     }
 
-    /// Adds a round's loss. An error changes nothing.
+    /// Adds a round's loss. If the call fails, the sum does not change.
     pub fn push(&mut self, row: Row<'_>, label: f64, weight: f64) -> Result<()> {
         row.check_size(self.dim)?;
         Kind::NOT_NEGATIVE.admit("example", "weight", weight)?;
@@ -227,7 +227,7 @@ impl Total for QuadraticSum {
         let sigma = self.strong_convexity();
         match atom.view() {
             AtomView::Coordinate { index, value } => {
-                // G is symmetric, so that its column `index` equals its row `index`
+                // G is symmetric, so its column `index` equals its row `index`
                 let gram = &self.gram[index * self.dim..(index + 1) * self.dim];
                 for (z, g) in image.iter_mut().zip(gram) {
                     *z = value * g;

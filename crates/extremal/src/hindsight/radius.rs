@@ -7,7 +7,7 @@
 ///
 /// because a convex loss lies above its tangents everywhere. For λ-strongly convex losses and p = 2
 /// the bound is Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖² + r‖c‖ − (β/2)r² with r = min(ρ, ‖c‖/β), and c and β as in
-/// [the module](super). For every ρ the terms with r are at most ‖c‖²/(2β).
+/// [the module](super). For every ρ, the terms with r sum to at most ‖c‖²/(2β).
 ///
 /// ```
 /// use extremal::{hindsight::Meter, Gradient, LearnerSpec, SetSpec};
@@ -54,8 +54,8 @@ impl Part {
 }
 
 impl ByNorm {
-    /// The bound of one meter. `played` is an upper bound on Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖², `norm` an
-    /// upper bound on ‖c‖_q, and `beta` a lower bound on β.
+    /// The bound of one meter. `played` is an upper bound on Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖², `norm` is an
+    /// upper bound on ‖c‖_q, and `beta` is a lower bound on β.
     pub(crate) fn new(p: f64, played: f64, norm: f64, beta: f64) -> Self {
         let parts = vec![Part { played, norm, beta }];
         Self { p, parts }

@@ -5,7 +5,7 @@ use crate::set::{Set, centre_of, check_len, check_point};
 use crate::solver::{Method, Search, Task, Total};
 use crate::{Error, Result, kernel};
 
-/// Options of the search for the best decision. The search ends when either gap is reached.
+/// Options of the search for the best decision. The search ends when one of the two gaps is reached.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// The method.
@@ -32,8 +32,8 @@ impl Default for Options {
     }
 }
 
-/// The best fixed decision that the search found. The smallest total loss over the set is proven to
-/// lie between `floor` and `value`, rounding errors included.
+/// The best fixed decision that the search found. It is proven that the smallest total loss over the
+/// set lies between `floor` and `value`. The proof includes all rounding errors.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Best {
@@ -83,9 +83,10 @@ pub struct Interval {
 
 /// Finds the best fixed decision of a set for a total loss f.
 ///
-/// A step costs one or two passes over the data, and one oracle call that gives a lower bound: with
-/// the gradient g at x, every u of the set has f(u) ≥ f(x) − max_v ⟨g, x − v⟩. A total with kinks is
-/// replaced by smooth functions that approach it. Their lower bounds also hold for the total.
+/// A step costs one or two passes over the data, and one oracle call. The oracle call gives a lower
+/// bound: with the gradient g at x, every u of the set has f(u) ≥ f(x) − max_v ⟨g, x − v⟩. A total
+/// with kinks is replaced by smooth functions that approach it. Their lower bounds also hold for the
+/// total.
 ///
 /// The search uses ordinary floating-point numbers. At its end, the value and the floor are computed
 /// again with twice the digits and an allowance for every rounding error ([`Total::minorant`]). The
@@ -182,8 +183,8 @@ impl Comparator<'_> {
             self.search.descend(method, &task, x)?;
             return Ok(());
         }
-        // Reduce the smoothing step by step. Each search starts from the result of the last one, and
-        // its accuracy matches the smoothing.
+        // Reduce the smoothing step by step. Each search starts from the last result, and its accuracy
+        // matches the smoothing.
         const FINER: f64 = 0.25;
         let (mut image, mut gradient) = (vec![0.0; total.images()], vec![0.0; total.dim()]);
         let reading = total.evaluate(0.0, x, &mut image, &mut gradient);
@@ -233,7 +234,7 @@ impl Comparator<'_> {
     }
 
     /// An upper bound on the total at x, and a lower bound on the total at every point of the set,
-    /// both from the gradient g at x.
+    /// both computed from the gradient g at x.
     ///
     /// Every u of the set has f(u) ≥ constant + ⟨g, u⟩, and the oracle's atom v minimises ⟨g, ·⟩ up to
     /// the oracle's accuracy. Since f is σ-strongly convex, f(u) ≥ constant + ⟨g, x⟩ − ‖g‖²/(2σ) also

@@ -31,7 +31,8 @@ pub struct Sum<L: Loss + ?Sized = dyn Loss> {
     loss: Arc<L>,
     /// The factor of the ridge term per round. It includes a form that is a multiple of the identity.
     ridge: f64,
-    /// A form that is not a multiple of the identity. An image ends with the entries of Ax.
+    /// A form that is not a multiple of the identity. With such a form, an image ends with the
+    /// entries of Ax.
     form: Option<Arc<QuadraticForm>>,
     dim: usize,
     rows: Rows,
@@ -41,7 +42,7 @@ pub struct Sum<L: Loss + ?Sized = dyn Loss> {
     trace: f64,
 }
 
-/// Rows stored one after the other, either all entries or the non-zeros.
+/// Rows, stored one after the other, with all entries or with the non-zeros only.
 #[derive(Default)]
 struct Rows {
     dense: bool,
@@ -158,7 +159,8 @@ impl<L: Loss + ?Sized> Sum<L> {
         gradient: &mut [f64],
         mut image_of: impl FnMut(usize, &Row<'_>) -> f64,
     ) -> TotalValue {
-        // Adds the ridge terms and the forms, whose value is half of ⟨x, their gradient⟩.
+        // Adds the ridge terms and the forms. The value of each one is half the inner product of x
+        // and its gradient.
         let (rounds, sigma) = (self.rounds() as f64, self.total_ridge());
         for (g, x) in gradient.iter_mut().zip(x) {
             *g = sigma * x;
@@ -212,13 +214,13 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
         self.pass(mu, x, turned, gradient, |i, _| image[i])
     }
 
-    /// The loss of each round lies above a line, and the lines are added with twice the digits. The
-    /// bound allows for these remaining errors:
+    /// The loss of each round lies above a line, and the lines are added with twice the digits of an
+    /// `f64`. The bound allows for these remaining errors:
     ///
     /// - A loss's value and slope have errors of 8 units in the last place each. The error of a slope
     ///   is multiplied by ‖a‖·reach, the distance that the round's prediction can move.
-    /// - For the value at x, the prediction has an error of at most `off`. The loss is convex. Over
-    ///   this distance it changes by at most `off` times its steepest slope at either end.
+    /// - For the value at x, the prediction has an error of at most `off`. Over this distance a
+    ///   convex loss changes by at most `off` times its steepest slope at either end.
     /// - The wide sums have errors of order T²·UNIT².
     fn minorant(&self, mu: f64, x: &[f64], reach: f64, gradient: &mut [f64]) -> Minorant {
         const LAST: f64 = 16.0 * UNIT;

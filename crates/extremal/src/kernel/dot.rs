@@ -7,8 +7,8 @@ use pulp::{Simd, WithSimd};
 
 use super::sweep::{dispatch, first_lanes, load, total};
 
-/// The number of lanes of a single sum. Several sums at a time keep the adders busy with fewer
-/// lanes.
+/// The number of lanes of a single sum. A pass that computes several sums keeps the adders busy
+/// with fewer lanes.
 const WIDE: usize = 32;
 
 /// ⟨a, b⟩. Extra entries of the longer slice are ignored.

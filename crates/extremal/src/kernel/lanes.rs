@@ -1,7 +1,7 @@
 //! Formulas on eight numbers at a time, in explicit vector registers of any width.
 //!
-//! Nothing is fused, and sums are added in the same order on every processor: results have the same
-//! bits everywhere.
+//! Nothing is fused, and sums are added in the same order on every processor. Results therefore have
+//! the same bits everywhere.
 
 #![allow(unsafe_code)]
 #![allow(clippy::needless_range_loop)] // as in `sweep`
@@ -24,11 +24,11 @@ impl Eight {
     }
 }
 
-/// How many numbers an item of a table has.
+/// The size of an item of a table, in numbers.
 pub(crate) const ITEM: usize = 2 * LANES;
 
-/// The numbers of the items in up to eight slots of a table: the k-th ones of all items in the k-th
-/// eight. `missing` stands in the lanes that are left over.
+/// Reads the items in up to eight slots of a table. Lane j of the k-th [`Eight`] is the k-th number
+/// of item j. The item `missing` fills the lanes without a slot.
 #[inline]
 pub(crate) fn gather<T: AsRef<[f64; ITEM]>>(
     table: &[T],
@@ -52,7 +52,7 @@ pub(crate) fn gather<T: AsRef<[f64; ITEM]>>(
     }
 }
 
-/// Writes the items in up to eight slots of a table.
+/// Writes items into up to eight slots of a table. This is the inverse of [`gather`].
 #[inline]
 pub(crate) fn scatter<T: AsMut<[f64; ITEM]>>(from: &[Eight; ITEM], table: &mut [T], slots: &[u32]) {
     #[cfg(target_arch = "x86_64")]
@@ -64,7 +64,7 @@ pub(crate) fn scatter<T: AsMut<[f64; ITEM]>>(from: &[Eight; ITEM], table: &mut [
             Some(slot) => table[*slot as usize].as_mut().as_mut_ptr(),
             None => left,
         });
-        // SAFETY: an `Eight` is 8 numbers in a row, and an item has 16, as has `left`.
+        // SAFETY: an `Eight` is 8 numbers in a row. An item has 16 numbers, and so has `left`.
         return unsafe { avx512::scatter(simd, from, &to) };
     }
     for (lane, slot) in slots.iter().enumerate().take(LANES) {
@@ -75,7 +75,7 @@ pub(crate) fn scatter<T: AsMut<[f64; ITEM]>>(from: &[Eight; ITEM], table: &mut [
     }
 }
 
-/// Both in registers, where a square of 8 by 8 numbers takes 24 instructions.
+/// Both functions in registers. A square of 8 by 8 numbers takes 24 instructions.
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
     use std::arch::x86_64::__m512d;
@@ -117,7 +117,7 @@ mod avx512 {
     }
 
     /// # Safety
-    /// There must be 16 numbers at each address of `from`, and memory for 128 at `to`.
+    /// There must be 16 numbers at each address of `from`, and memory for 128 numbers at `to`.
     #[inline(always)]
     pub(super) unsafe fn gather(simd: V4, from: &[*const f64; LANES], to: *mut f64) {
         simd.vectorize(
@@ -142,7 +142,7 @@ mod avx512 {
     }
 
     /// # Safety
-    /// There must be 128 numbers at `from`, and memory for 16 at each one of `to`.
+    /// There must be 128 numbers at `from`, and memory for 16 numbers at each address of `to`.
     #[inline(always)]
     pub(super) unsafe fn scatter(simd: V4, from: *const f64, to: &[*mut f64; LANES]) {
         simd.vectorize(
@@ -171,12 +171,12 @@ mod avx512 {
 #[derive(Clone, Copy)]
 pub(crate) struct Part<S> {
     s: S,
-    /// The first of them. `first + S::F64_LANES` is at most eight.
+    /// The index of the first of these numbers. `first + S::F64_LANES` is at most eight.
     first: usize,
 }
 
 impl<S: Simd> Part<S> {
-    /// This number in every lane.
+    /// A register with this number in every lane.
     #[inline(always)]
     pub fn all(self, number: f64) -> Lanes<S> {
         Lanes(self.s, self.s.splat_f64s(number))
@@ -200,7 +200,7 @@ impl<S: Simd> Part<S> {
 }
 
 impl Part<Scalar> {
-    /// A single number.
+    /// The part that consists of a single number.
     pub fn single(lane: usize) -> Self {
         assert!(lane < LANES);
         Self {
@@ -236,7 +236,7 @@ impl<S: Simd> Lanes<S> {
         Self(self.0, self.0.max_f64s(self.1, other.1))
     }
 
-    /// `then` where a lane exceeds that of the other one, else `otherwise`.
+    /// Lane by lane: `then` if `self` is above `other`, and `otherwise` in all other cases.
     #[inline(always)]
     pub fn if_above(self, other: Self, then: Self, otherwise: Self) -> Self {
         let above = self.0.less_than_f64s(other.1, self.1);
@@ -269,14 +269,15 @@ impl<S: Simd> AddAssign for Lanes<S> {
     }
 }
 
-/// A formula on blocks of eight, with K sums.
+/// A formula on blocks of [`Eight`]s, with K sums.
 pub(crate) trait Formula<B, const K: usize>: Copy {
-    /// Applies the formula to a part of every [`Eight`] of a block. The implementation must be in
-    /// [`compiled_with_caller`].
+    /// Applies the formula to a part of every [`Eight`] of a block. The implementation must be
+    /// wrapped in [`compiled_with_caller`].
     fn apply<S: Simd>(self, part: Part<S>, block: &mut B, sums: &mut [Lanes<S>; K]);
 }
 
-/// Applies a formula to all blocks, compiled for the best instruction set there is. Returns the sums.
+/// Applies a formula to all blocks, compiled for the best instruction set of this processor. Returns
+/// the sums.
 #[inline(always)]
 pub(crate) fn apply<B, const K: usize>(blocks: &mut [B], formula: impl Formula<B, K>) -> [f64; K] {
     let mut sums = [Apart(0.0); K];
@@ -322,7 +323,7 @@ impl<B, F: Formula<B, K>, const K: usize> WithSimd for Blocks<'_, B, F, K> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, s: S) {
-        // Eight lanes in as many registers as they take.
+        // Eight lanes need one, two or four registers.
         match S::F64_LANES {
             8 => self.run::<S, 1>(s),
             4 => self.run::<S, 2>(s),
@@ -332,8 +333,9 @@ impl<B, F: Formula<B, K>, const K: usize> WithSimd for Blocks<'_, B, F, K> {
     }
 }
 
-/// Compiles a function as a part of its callers, for the instruction sets that they chose. All that
-/// it calls must be compiled so, too, or be part of [`Lanes`] and [`Part`]; closures are not.
+/// Compiles a function as a part of its callers, for their instruction sets. Every function that it
+/// calls must be compiled in this way, too, or be a method of [`Lanes`] or [`Part`]. Closures are
+/// not.
 macro_rules! compiled_with_caller {
     ($(#[$attribute:meta])* fn $($function:tt)*) => {
         $(#[$attribute])*
@@ -347,7 +349,7 @@ pub(crate) use compiled_with_caller;
 mod tests {
     use super::*;
 
-    /// A root of the second number, added to the first.
+    /// Adds the root of the second number to the first number.
     #[derive(Clone, Copy)]
     struct AddRoot;
 

@@ -1,5 +1,6 @@
 //! Small dense matrices: singular values and the inverse, the principal axes of an ellipsoid, and
-//! extreme eigenvalues. All use one-sided Jacobi rotations. They cost O(n³), once per set or loss.
+//! extreme eigenvalues. All computations use one-sided Jacobi rotations. The cost is O(n³), once
+//! per set or loss.
 
 use super::{axpy, dot, max_abs, norm};
 
@@ -45,7 +46,8 @@ fn orthogonalise(n: usize, w: &mut [f64], v: &mut [f64]) -> Vec<f64> {
     w.chunks(n).map(norm).collect()
 }
 
-/// Rotates the columns p < q until they are orthogonal. Returns false if they already were.
+/// Rotates the columns p < q until they are orthogonal. Returns false if they already were
+/// orthogonal.
 fn turn(n: usize, w: &mut [f64], v: &mut [f64], p: usize, q: usize) -> bool {
     let column = |k: usize| &w[k * n..(k + 1) * n];
     let (x, y) = (column(p), column(q));
@@ -80,7 +82,7 @@ pub fn min(values: &[f64]) -> f64 {
 }
 
 /// The entries of a square matrix, made exactly symmetric. A product of data matrices differs from
-/// its transpose by rounding. An entry that differs by more is an error: its row and column.
+/// its transpose by rounding. If an entry differs by more, the error is its row and its column.
 pub fn symmetric(rows: &[Vec<f64>]) -> Result<Vec<f64>, (usize, usize)> {
     let n = rows.len();
     let mut entries = rows.concat();
@@ -126,7 +128,8 @@ pub fn singular(n: usize, matrix: &[f64]) -> Singular {
 
 /// The axes of the symmetric n×n matrix `a`, which is stored by rows. The result is `None` if `a`
 /// is not positive definite. The rotations are applied to the Cholesky factor and not to `a`. Short
-/// axes then lose no digits beside long axes, but eigenvalues of `a` would.
+/// axes then lose no digits, even if other axes are long. Eigenvalues computed from `a` would lose
+/// digits.
 pub fn principal_axes(n: usize, a: &[f64]) -> Option<PrincipalAxes> {
     let size = (0..n).map(|i| a[i * n + i]).fold(0.0, f64::max);
     // by columns: w[j·n + i] is entry (i, j) of the factor

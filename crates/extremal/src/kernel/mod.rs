@@ -35,7 +35,7 @@ pub use select::{argmax_abs, argmin, max_abs};
 
 pub(crate) use sweep::{Apart, LANES, on_best_cpu, vectorised};
 
-/// ⟨a, b⟩. Both slices have the same length. Extra entries of the longer slice are ignored.
+/// ⟨a, b⟩. If one slice is longer, its extra entries are ignored.
 ///
 /// ```
 /// assert_eq!(extremal::kernel::dot(&[1.0, 2.0], &[3.0, 4.0]), 11.0);
@@ -86,7 +86,7 @@ pub fn norm(a: &[f64]) -> f64 {
 
 /// The position and value of the first entry that is not finite.
 pub fn find_not_finite(a: &[f64]) -> Option<(usize, f64)> {
-    // A sum of squares is finite only if every entry is.
+    // A sum of squares is finite only if every entry is finite.
     if dot(a, a).is_finite() {
         return None;
     }

@@ -1,7 +1,7 @@
 //! |t|^a for whole vectors, several times faster than a call of libm's `powf` per entry.
 //!
-//! The logarithm uses the odd series in (m−1)/(m+1), the exponential a polynomial. The error is a
-//! few units in the last place times the exponent. The tests check this bound.
+//! The logarithm uses the odd series in (m−1)/(m+1), and the exponential uses a polynomial. The error
+//! is at most a few units in the last place, multiplied by the exponent. The tests check this bound.
 
 use pulp::Simd;
 

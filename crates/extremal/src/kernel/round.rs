@@ -1,7 +1,7 @@
-//! The two passes of a dense round. F(x) = ⟨c, x⟩ + (β/2)‖x‖² is the surrogate and g the gradient.
-//! The first pass reads g, c and x. It writes c' = c + k·g + m·x to a second vector, and computes the
-//! direction ∇F = c' + βx and all inner products that the step needs. The second pass moves x. An
-//! error between the two passes leaves c and x unchanged.
+//! The two passes of a dense round. F(x) = ⟨c, x⟩ + (β/2)‖x‖² is the surrogate, and g is the
+//! gradient. The first pass reads g, c and x. It writes c' = c + k·g + m·x to a second vector, and
+//! computes the direction ∇F = c' + βx and all inner products that the step needs. The second pass
+//! moves x. An error between the two passes leaves c and x unchanged.
 
 use pulp::Simd;
 
@@ -32,7 +32,7 @@ impl<'a, O: ?Sized> Pass<'a, O> {
     }
 }
 
-/// The results of the first pass, from which ∇F = c' + βx. The field `c` is c'.
+/// The results of the first pass, which determine ∇F = c' + βx. The field `c` is c'.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PassResult<'a> {
     pub c: &'a [f64],
@@ -47,7 +47,7 @@ impl PassResult<'_> {
     }
 }
 
-/// Computes c' and ∇F. If M is false, m is 0 (as for most learners), and its product is skipped.
+/// Computes c' and ∇F. If M is false, m is 0 (as for most learners), and the product m·x is skipped.
 #[inline(always)]
 fn form<S: Simd, const M: bool>(
     s: S,
@@ -88,7 +88,7 @@ struct ScanAll<const M: bool>;
 impl<const M: bool> ScanAll<M> {
     #[inline(always)]
     fn sums<S: Simd>(s: S, d: S::f64s, x: S::f64s, g: S::f64s, sums: &mut [S::f64s]) {
-        // A short round waits for the square roots of the first two sums.
+        // These two sums come first, because a short round waits for their square roots.
         add_product(s, &mut sums[0], g, g);
         add_product(s, &mut sums[1], d, d);
         add_product(s, &mut sums[2], d, x);
@@ -255,7 +255,7 @@ impl Body<2, 2, 0, 2> for ResidualDirection {
     }
 }
 
-/// (⟨∇F, x−v⟩, ‖v−x‖²) for v = α∇F, computed from the entries. A formula from the sums of the first
+/// (⟨∇F, x−v⟩, ‖v−x‖²) for v = α∇F, computed from the entries. A formula with the sums of the first
 /// pass would lose digits by cancellation.
 pub(crate) fn residual_direction(formed: PassResult<'_>, alpha: f64) -> (f64, f64) {
     let PassResult { c, x, beta } = formed;
@@ -320,7 +320,7 @@ macro_rules! motion {
 }
 
 motion!(
-    /// x ← x + σ(α(c' + βx) − x). Only one product depends on σ, which is computed last.
+    /// x ← x + σ(α(c' + βx) − x). Only one product depends on σ, because σ is computed last.
     step_to_direction, StepToDirection, [sigma, alpha, beta]: (s, c, x) => {
         let d = s.mul_add_e_f64s(beta, x, c);
         s.mul_add_e_f64s(sigma, s.mul_add_e_f64s(alpha, d, s.neg_f64s(x)), x)

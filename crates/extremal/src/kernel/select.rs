@@ -1,4 +1,5 @@
-//! The largest entry of a vector, and the index of its largest or smallest entry, vectorised.
+//! Vectorised searches for the largest entry of a vector, and for the index of the largest or
+//! smallest entry.
 
 use super::sweep::vectorised;
 

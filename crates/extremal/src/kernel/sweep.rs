@@ -1,8 +1,8 @@
 //! One pass over several vectors of the same length, in explicit vector registers.
 //!
 //! A sum has eight lanes, and entry i is added to lane i mod 8. At the end the upper half of the
-//! lanes is added to the lower half until one lane is left. The result has the same bits whether a
-//! register holds two, four or eight numbers.
+//! lanes is added to the lower half, and this is repeated until one lane is left. The result has the
+//! same bits whether a register holds two, four or eight numbers.
 
 #![allow(unsafe_code)]
 #![allow(clippy::needless_range_loop)] // iterators are not always inlined, see below
@@ -21,8 +21,8 @@ pub(crate) const LANES: usize = 8;
 pub(crate) trait Body<const N: usize, const R: usize, const W: usize, const K: usize>:
     Copy
 {
-    /// Whether the last vector read is a row of a matrix whose next row is likely to be read next.
-    /// The pass then prefetches that row.
+    /// Whether the last vector that is read is a row of a matrix, and the next pass is likely to read
+    /// the next row. The pass then prefetches the next row.
     const PREFETCHES_NEXT_ROW: bool = false;
 
     /// Returns the new values of the W vectors that are written, and adds to K sums. The inputs are N
@@ -73,7 +73,7 @@ unsafe impl Own for Buffer {
 /// Runs `body` over all entries of the vectors, which have the same length. Returns the K sums.
 ///
 /// This function and the passes that call it are inlined. In a short round, copying the arguments
-/// from frame to frame would cost more than the sums.
+/// between stack frames would cost more than the sums.
 #[inline(always)]
 pub(crate) fn sweep<
     O: Own + ?Sized,
@@ -92,14 +92,15 @@ pub(crate) fn sweep<
     sums.map(|Apart(sum)| sum)
 }
 
-/// A sum that is not adjacent to another one in memory. Two adjacent sums would be read as one
+/// A sum that is not adjacent to another sum in memory. Two adjacent sums would be read as one
 /// register, and the read waits until both have left the store buffer. In a short pass this wait
 /// takes longer than the sums.
 #[derive(Clone, Copy)]
 #[repr(align(16))]
 pub(crate) struct Apart(pub f64);
 
-/// The arguments of a pass. An address has half as many words as a slice. `new` checks the lengths.
+/// The arguments of a pass. Vectors are passed as addresses, because an address is half as large as a
+/// slice. `new` checks the lengths.
 struct Sweep<'a, O: ?Sized, B, const N: usize, const R: usize, const W: usize, const K: usize> {
     n: usize,
     numbers: &'a [f64; N],
@@ -196,8 +197,9 @@ where
                 }
             }};
         }
-        // The hardware prefetches short rows by itself, and long rows would evict the vectors. Where
-        // vectors are not padded, in sparse storage, the row is scratch memory without a next row.
+        // The hardware prefetches short rows by itself, and long rows would evict the vectors. In
+        // sparse storage the vectors are not padded, and the row is scratch memory without a next
+        // row.
         let has_next = B::PREFETCHES_NEXT_ROW && O::PADDED;
         let next_row = match read.last() {
             Some(row) if has_next && (256..=65_536).contains(&n) => row.wrapping_add(n),
@@ -218,7 +220,8 @@ where
             }
             i += LANES;
         }
-        // The remaining entries. The loop has a fixed length, so that the sums stay in registers.
+        // Handles the remaining entries. The loop has a fixed length, so that the sums stay in
+        // registers.
         if i < n {
             let mut r = 0;
             while r < REGISTERS {
@@ -285,9 +288,9 @@ pub(super) fn first_lanes<S: Simd>(s: S, count: usize) -> MemMask<S::m64s> {
     MemMask::new(s.mask_between_m64s(0, count as u64).mask())
 }
 
-/// The sum of all lanes: the second half of the lanes is added to the first until one lane is left.
-/// All steps stay in registers. A value that is written to the stack and read again delays a short
-/// round whenever a vector has the same offset in its memory page.
+/// The sum of all lanes. The second half of the lanes is added to the first half, and this is
+/// repeated until one lane is left. All steps stay in registers. A value that is written to the stack
+/// and read again delays a short round whenever a vector has the same offset in its memory page.
 #[inline(always)]
 pub(super) fn total<S: Simd, const REGISTERS: usize>(
     s: S,
@@ -303,8 +306,9 @@ pub(super) fn total<S: Simd, const REGISTERS: usize>(
     s.reduce_sum_f64s(registers[0])
 }
 
-/// Runs `pass` with the best instruction set of this processor. Only the code for AVX-512 is
-/// inlined. If all were inlined, the code of a round would exceed the instruction caches.
+/// Runs `pass` with the best instruction set of this processor. Only the code for AVX-512 is inlined.
+/// If the code for all instruction sets were inlined, the code of a round would exceed the
+/// instruction caches.
 #[inline(always)]
 pub(super) fn dispatch<P: WithSimd>(pass: P) -> P::Output {
     #[cfg(target_arch = "x86_64")]
@@ -326,7 +330,7 @@ pub(crate) fn on_best_cpu<T>(f: impl FnOnce() -> T) -> T {
     Arch::new().dispatch(f)
 }
 
-/// Evaluates an expression by [`on_best_cpu`].
+/// Evaluates an expression with [`on_best_cpu`].
 macro_rules! vectorised {
     ($body:expr) => {
         $crate::kernel::on_best_cpu(

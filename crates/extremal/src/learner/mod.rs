@@ -27,7 +27,7 @@ pub use skeleton::{Acting, Body, parameters::Known};
 pub use untuned::default::{default_for, default_radius};
 
 registry! {
-    /// The learners, by name.
+    /// The learners and their names.
     "learner" LearnerSpec: MakeLearner {
         "ofw" => Ofw(frank_wolfe::ofw::Ofw),
         "ofw-weibel" => OfwWeibel(frank_wolfe::ofw_weibel::OfwWeibel),
@@ -84,13 +84,13 @@ impl fmt::Debug for dyn Learner + '_ {
 pub enum Uses {
     /// The linear oracle.
     Oracle,
-    /// The projection, which all other learners avoid.
+    /// The projection onto the set.
     Projection,
     /// The gauge and its subgradients.
     Gauge,
     /// The function h of a set {x : h(x) ≤ 0}.
     Constraint,
-    /// No operation: the decisions have a closed form.
+    /// No operation, because the decisions have a closed form.
     Nothing,
 }
 
@@ -107,9 +107,9 @@ impl LearnerSpec {
         self.inner().uses()
     }
 
-    /// A round in lazy storage costs O(non-zeros) only if the losses have the ridge term (λ/2)‖x‖²
-    /// with this λ. Otherwise, every few rounds the learner updates all features observed so far.
-    /// The result is `None` for learners without this condition.
+    /// The λ that lazy storage needs. A round costs O(non-zeros) only if the losses have the ridge
+    /// term (λ/2)‖x‖². Otherwise, every few rounds the learner updates all features observed so
+    /// far. The result is `None` for a learner that needs no ridge term.
     pub fn needs_ridge(&self) -> Option<f64> {
         self.inner().needs_ridge()
     }
@@ -125,7 +125,7 @@ impl LearnerSpec {
         self.inner().make(set, storage)
     }
 
-    /// Builds the learner in the given storage, unless it observes examples instead of gradients.
+    /// Builds the learner in the given storage. A learner that observes examples is an error.
     pub(crate) fn build_for_gradients(
         &self,
         set: &SharedSet,
@@ -145,13 +145,14 @@ impl LearnerSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Storage {
-    /// All entries, for any set.
+    /// Stores all entries. Every set allows it.
     #[default]
     Dense,
-    /// A combination of two sparse sums, for ℓ2 balls with sparse gradients: O(non-zeros) per round.
+    /// Stores a combination of two sparse sums. It is for ℓ2 balls with sparse gradients, and a
+    /// round costs O(non-zeros).
     Lazy,
-    /// Only the entries that differ from a common value, for ℓ1 balls, simplices and the k-sparse
-    /// polytope with sparse gradients: O(non-zeros + support) per round.
+    /// Stores only the entries that differ from a common value. It is for ℓ1 balls, simplices and
+    /// the k-sparse polytope with sparse gradients, and a round costs O(non-zeros + support).
     Sparse,
 }
 
@@ -201,7 +202,7 @@ pub trait Learner: Send + Sync {
     }
 
     /// Receives the gradient at the decision and ends the round. It calls [`Learner::decide`] first
-    /// if the caller did not. An invalid gradient is an error and changes nothing.
+    /// if the caller did not. An invalid gradient is an error, and the learner does not change.
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record>;
 
     /// The current decision, read-only.
@@ -216,24 +217,26 @@ pub trait Learner: Send + Sync {
     /// there is no theorem.
     fn guarantee(&self) -> Option<Guarantee>;
 
-    /// The observed quantities against which the theorem's assumptions are checked.
+    /// The statistics of the run. The theorem's assumptions are checked against them.
     fn seen(&self) -> &RunStatistics;
 
-    /// An upper bound on the regret that the learner computes while it runs. It holds for losses
-    /// with the strong convexity that the certificate states.
+    /// An upper bound on the regret, which the learner computes from its own sums. It holds for
+    /// losses with the strong convexity that the certificate states.
     fn certificate(&self) -> Option<Certificate>;
 
     /// The whole state as bytes. A learner with the same spec on the same set resumes from these
     /// bytes with [`Learner::load`].
     fn save(&self) -> Result<Vec<u8>>;
 
-    /// Restores the state that [`Learner::save`] returned. An error changes nothing.
+    /// Restores the state that [`Learner::save`] returned. If the call fails, the learner does not
+    /// change.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
-    /// Continues in a higher dimension, if the set can grow ([`Set::grown`](crate::set::Set::grown)).
-    /// The result is the same as if the dimension had been known from the start, with 0 in the new
-    /// entries of all earlier decisions and gradients. The current dimension changes nothing, and
-    /// neither does an error.
+    /// Continues in a higher dimension, if the set can grow
+    /// ([`Set::grown`](crate::set::Set::grown)). The result is the same as if the dimension had
+    /// been known from the start, with 0 in the new entries of all earlier decisions and gradients.
+    /// A call with the current dimension does nothing. If the call fails, the learner does not
+    /// change.
     ///
     /// ```
     /// use extremal::{learner::{LearnerSpec, Storage}, Gradient, SetSpec};
@@ -250,11 +253,11 @@ pub trait Learner: Send + Sync {
     /// ```
     fn grow(&mut self, dim: usize) -> Result<()>;
 
-    /// Checks that [`Learner::grow`] to this dimension will succeed, and reserves memory for it.
-    /// Call it on several learners to grow all of them or none.
+    /// Checks that [`Learner::grow`] to this dimension will succeed, and reserves memory for it. To
+    /// grow several learners together or not at all, reserve for all of them first.
     fn reserve(&mut self, dim: usize) -> Result<()>;
 
-    /// The half of [`Learner::observe`] that may fail. The decision does not change.
+    /// The first half of [`Learner::observe`], which may fail. The decision does not change.
     /// [`Learner::commit`] or [`Learner::discard`] must be the next call. To move several learners
     /// together or not at all, plan all of them first, then commit or discard all of them.
     ///
@@ -277,12 +280,12 @@ pub trait Learner: Send + Sync {
     fn discard(&mut self);
 
     /// Plays a round of a learner that observes examples instead of gradients: it predicts, then
-    /// observes the label. An error changes nothing. For a learner without [`Learner::by_example`],
-    /// this call is an error.
+    /// observes the label. If the call fails, the learner does not change. For a learner without
+    /// [`Learner::by_example`], this call is an error.
     fn learn(&mut self, example: &Example<'_>) -> Result<Learnt>;
 
-    /// The further methods of a learner that observes examples. It is `None` for a learner that
-    /// observes gradients.
+    /// The additional methods of a learner that observes examples. The result is `None` for a
+    /// learner that observes gradients.
     fn by_example(&self) -> Option<&dyn ByExample>;
 }
 
@@ -309,7 +312,7 @@ pub struct Example<'a> {
     pub row: Row<'a>,
     /// The label.
     pub label: f64,
-    /// The factor on the loss.
+    /// The factor that multiplies the loss.
     pub weight: f64,
     labels: Labels,
     /// Whether the loss models a probability.
@@ -329,8 +332,8 @@ impl<L: Loss + ?Sized> Losses for Objective<L> {
 }
 
 impl<'a> Example<'a> {
-    /// An example with this loss. The loss must depend on the prediction alone: a ridge term is an
-    /// error.
+    /// Creates an example with this loss. The loss must depend on the prediction alone, so a ridge
+    /// term is an error.
     pub fn new<L: Loss + ?Sized>(
         row: Row<'a>,
         label: f64,
@@ -350,24 +353,25 @@ impl<'a> Example<'a> {
         })
     }
 
-    /// The loss, or an error if it has a ridge term, ignores the label, or can be negative.
+    /// Returns the loss. A loss that has a ridge term, ignores the label or can be negative is an
+    /// error.
     fn check<L: Loss + ?Sized>(objective: &Objective<L>) -> Result<&L> {
         let loss = &**objective.loss();
         if objective.strong_convexity() > 0.0 || loss.form().is_some() {
-            let what =
-                "this learner needs a loss of the prediction alone: leave out the ridge term";
+            let what = "this learner needs a loss that depends on the prediction alone: leave out the ridge term";
             return Err(Error::Unsupported(what.into()));
         }
         if loss.labels() == Labels::None || !loss.is_nonnegative() {
             return Err(Error::Unsupported(format!(
-                "this learner needs a loss of a prediction and a label that is never negative, not {}",
+                "this learner needs a loss that depends on a prediction and a label and is never negative, not {}",
                 loss.name()
             )));
         }
         Ok(loss)
     }
 
-    /// The value and the slope of the loss at a prediction and a label, times the weight.
+    /// The value and the slope of the loss at a prediction and a label. Both are multiplied by the
+    /// weight.
     fn loss_at(&self, prediction: f64, label: f64) -> (f64, f64) {
         let (value, slope) = self.loss.at(prediction, label);
         (self.weight * value, self.weight * slope)
@@ -377,9 +381,9 @@ impl<'a> Example<'a> {
 /// The result of a round with an [`Example`].
 #[derive(Debug, Clone, Copy)]
 pub struct Learnt {
-    /// The prediction that was played.
+    /// The prediction that the learner played.
     pub prediction: f64,
-    /// The loss of this prediction, times the weight.
+    /// The loss of this prediction, multiplied by the weight.
     pub loss: f64,
     /// The slope of this loss at the prediction.
     pub slope: f64,
@@ -390,19 +394,21 @@ pub struct Learnt {
 /// A learner that observes examples. It predicts with the points of a set that depends on the data,
 /// {x : Σ(M_i·x_i)² ≤ r²}.
 pub trait ByExample {
-    /// The prediction that the current decision makes for this row.
+    /// The prediction that the learner would play next for this row, with weight 1. The learner does
+    /// not change. The row may be longer or shorter than the dimension: features beyond the
+    /// dimension were never seen, and missing entries are 0.
     fn predict(&self, row: &Row<'_>) -> Result<f64>;
 
     /// The range to which predictions are clipped. It is `None` without clipping.
     fn range(&self) -> Option<(f64, f64)>;
 
-    /// r.
+    /// The radius r.
     fn radius(&self) -> f64;
 
-    /// M_i. It is 0 for a feature that was never observed.
+    /// The scale M_i of a feature. It is 0 for a feature that was never observed.
     fn scale(&self, index: usize) -> f64;
 
-    /// The largest violation of the set by the current decision, relative to r.
+    /// The violation of the set by the current decision, relative to r.
     fn violation(&self) -> f64;
 
     /// The regret against comparators of any norm √(Σ(M_i·x_i)²).

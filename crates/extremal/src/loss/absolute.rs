@@ -14,7 +14,7 @@ impl Described for Absolute {
     const ABOUT: About = About {
         summary: "|⟨a, x⟩ − y|",
         cost: "O(1)",
-        guarantee: "slope at most 1, not smooth; the median minimises it",
+        guarantee: "slope at most 1, not smooth; the median of the labels is the best constant prediction",
         reference: "textbook",
         citations: &[],
         examples: &["absolute"],

@@ -16,7 +16,7 @@ fields! {
 
 impl Described for Huber {
     const ABOUT: About = About {
-        summary: "½r² for |r| ≤ δ, δ(|r| − δ/2) beyond, with r = ⟨a, x⟩ − y",
+        summary: "½r² for |r| ≤ δ, and δ(|r| − δ/2) for larger |r|, with r = ⟨a, x⟩ − y",
         cost: "O(1)",
         guarantee: "slope at most δ, 1-smooth",
         reference: "Huber, Annals of Mathematical Statistics 1964",

@@ -1,14 +1,16 @@
 //! The loss f(z) = −ln z of a portfolio, for z > 0. The row a holds the price relatives of a period,
-//! and x the shares of the wealth. A period multiplies the wealth by ⟨a, x⟩, so that the total loss is
-//! minus the logarithm of the final wealth. The label is ignored.
+//! which are the new prices divided by the old prices. The decision x holds the shares of the wealth. A
+//! period multiplies the wealth by ⟨a, x⟩, so that the total loss is minus the logarithm of the final
+//! wealth. The label is ignored.
 //!
-//! The slope 1/z has no bound unless ⟨a, x⟩ is bounded away from 0, as on the simplex here:
+//! The slope 1/z is bounded only if ⟨a, x⟩ is bounded away from 0. The bounds of this example are for the
+//! simplex:
 //!
 //! ```
 //! use extremal::loss::{Loss, LossSpec, Objective};
 //! let objective = Objective::new("log-wealth".parse::<LossSpec>()?.build()?, 0.0)?;
 //! assert_eq!(objective.gradient_bound(1.5, 0.0, 1.0), f64::INFINITY);
-//! // no relative is below 1/2, so that no portfolio loses more than half of its wealth
+//! // every relative is at least 1/2, so that a portfolio loses at most half of its wealth
 //! assert_eq!(objective.gradient_bound_between(1.5, 0.5, 1.5, 0.0, 1.0), 3.0);
 //! # Ok::<(), extremal::Error>(())
 //! ```
@@ -24,7 +26,7 @@ fields! {
     pub struct LogWealth {}
 }
 
-/// The smallest allowed prediction. At a smaller one, the slope 1/z could be infinite.
+/// The smallest allowed prediction. At a smaller prediction, the slope 1/z could be infinite.
 const SMALLEST: f64 = f64::MIN_POSITIVE;
 
 impl Described for LogWealth {

@@ -72,12 +72,12 @@ pub trait Loss: Send + Sync {
     /// at z, the value is ∞, and [`Loss::check_prediction`] returns the reason.
     fn at(&self, z: f64, label: f64) -> (f64, f64);
 
-    /// The labels that the loss admits.
+    /// The labels that the loss allows.
     fn labels(&self) -> Labels {
         Labels::Any
     }
 
-    /// Returns an error if the loss does not admit this label.
+    /// Returns an error if the loss does not allow this label.
     fn check_label(&self, label: f64) -> Result<()> {
         let size = label.abs();
         let (fits, allowed) = match self.labels() {
@@ -95,7 +95,8 @@ pub trait Loss: Send + Sync {
         })
     }
 
-    /// The probability of the label +1 given the prediction z, if the loss models one.
+    /// The probability of the label +1 given the prediction z. It is `None` if the loss does not model
+    /// probabilities.
     fn probability(&self, _z: f64) -> Option<f64> {
         None
     }
@@ -111,24 +112,26 @@ pub trait Loss: Send + Sync {
         f64::INFINITY
     }
 
-    /// The same bound over `low` ≤ z ≤ `high`. It is smaller if the loss is steep at one end only.
+    /// The same bound over `low` ≤ z ≤ `high`. This bound is smaller if the loss is steep at one end
+    /// only.
     fn slope_bound_between(&self, low: f64, high: f64, label: f64) -> f64 {
         self.slope_bound(low.abs().max(high.abs()), label)
     }
 
-    /// The largest second derivative with respect to z: ∞ for a loss with kinks, and 0 only for a loss
-    /// that is linear in z. The default ∞ means that no bound is known.
+    /// The largest second derivative with respect to z. It is ∞ for a loss with kinks, and 0 only for a
+    /// loss that is linear in z. The default ∞ means that no bound is known.
     fn smoothness(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// Whether the loss is ½(z − y)². Then a few sums determine the total loss over many rounds
+    /// Whether the loss is ½(z − y)². For this loss, a few sums determine the total loss over many rounds
     /// ([`QuadraticSum`](crate::hindsight::QuadraticSum)).
     fn is_square(&self) -> bool {
         false
     }
 
-    /// Whether the loss is linear in z, without a form. One oracle call gives its exact regret.
+    /// Whether the loss is linear in z, without a form. One oracle call gives the exact regret of such a
+    /// loss.
     fn is_linear(&self) -> bool {
         self.smoothness() == 0.0 && self.form().is_none()
     }
@@ -138,8 +141,8 @@ pub trait Loss: Send + Sync {
         false
     }
 
-    /// The matrix A of a term ½⟨x, Ax⟩ that the loss adds in every round. Only this term or a
-    /// ridge term can make the loss strongly convex, as ⟨a, x⟩ is constant orthogonally to a.
+    /// The matrix A of a term ½⟨x, Ax⟩ that the loss adds in every round. Only this term or a ridge term
+    /// can make the loss strongly convex, because ⟨a, x⟩ does not change if x moves orthogonally to a.
     fn form(&self) -> Option<Arc<QuadraticForm>> {
         None
     }
@@ -151,18 +154,18 @@ impl fmt::Debug for dyn Loss + '_ {
     }
 }
 
-/// The labels that a loss admits.
+/// The labels that a loss allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Labels {
     /// Any finite number.
     Any,
-    /// One of two classes: −1 and 1, or 0 and 1.
+    /// One of two classes, which are −1 and 1, or 0 and 1.
     Signs,
     /// The loss ignores the label.
     None,
 }
 
-/// The class ±1 of a label that [`Labels::Signs`] admits.
+/// The class ±1 of a label that [`Labels::Signs`] allows.
 fn sign(label: f64) -> f64 {
     if label > 0.0 { 1.0 } else { -1.0 }
 }
@@ -174,7 +177,8 @@ pub struct Objective<L: Loss + ?Sized = dyn Loss> {
     loss: Arc<L>,
     ridge: f64,
     form: Option<Arc<QuadraticForm>>,
-    /// The k of a form that is k times the identity, and acts as a ridge term. It is 0 otherwise.
+    /// The k of a form that is k times the identity and therefore acts as a ridge term. It is 0 for any
+    /// other form.
     form_ridge: f64,
 }
 
@@ -189,7 +193,7 @@ impl<L: Loss + ?Sized> Clone for Objective<L> {
     }
 }
 
-/// The loss of a round at the decision that was played.
+/// The loss of a round at the learner's decision.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Evaluation<'a> {
@@ -224,7 +228,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         })
     }
 
-    /// The loss of the prediction.
+    /// The loss without the ridge term.
     pub fn loss(&self) -> &Arc<L> {
         &self.loss
     }
@@ -252,7 +256,8 @@ impl<L: Loss + ?Sized> Objective<L> {
         }
     }
 
-    /// Evaluates any loss. Only a loss with a dense gradient uses `scratch`, which then grows once.
+    /// Evaluates any loss. Only a loss with a dense gradient uses `scratch`, which grows in the first
+    /// call.
     ///
     /// ```
     /// use extremal::loss::{LossSpec, Objective, Scratch};
@@ -277,7 +282,8 @@ impl<L: Loss + ?Sized> Objective<L> {
         x: &(impl Point + ?Sized),
         scratch: &'a mut Scratch,
     ) -> Result<Evaluation<'a>> {
-        // Separate numbers stay in registers. A whole evaluation from two branches would not.
+        // Separate numbers stay in registers. An `Evaluation` that two branches build would be written to
+        // memory.
         let flat = self.evaluate_flat(row, label, weight, x)?;
         let (mut value, mut data_value, mut gradient) =
             (flat.value, flat.data_value, flat.gradient);
@@ -340,12 +346,12 @@ impl<L: Loss + ?Sized> Objective<L> {
         })
     }
 
-    /// A bound on the rounding error of an evaluation's value, and of the tangent that its gradient
-    /// defines. `row_norm` is the norm of the row, and `length` bounds the norm of x.
+    /// A bound on the rounding error of an evaluation's value, and of the tangent that the evaluation's
+    /// gradient defines. `row_norm` is the norm of the row, and `length` bounds the norm of x.
     ///
     /// The prediction has an error of at most `off`. Over this distance a smooth loss changes by at most
-    /// slope·off + curvature·off²/2, and any convex loss by at most its steepest slope at either end
-    /// times `off`. The value and the slope of the loss have errors of 8 units in the last place.
+    /// slope·off + curvature·off²/2. Any convex loss changes by at most `off` times its steeper slope at
+    /// the two ends. The value and the slope of the loss have errors of 8 units in the last place.
     pub(crate) fn rounding(
         &self,
         example: (&Row<'_>, f64, f64),
@@ -368,7 +374,7 @@ impl<L: Loss + ?Sized> Objective<L> {
             slope_at(z - off).max(slope_at(z + off)) * off
         };
         let squares = self.ridge + self.largest();
-        // the terms of ⟨x, Ax⟩ add up to at most √d·‖A‖·‖x‖²
+        // the absolute values of the terms of ⟨x, Ax⟩ add up to at most √d·‖A‖·‖x‖²
         let dim = x.dim();
         let norm = accuracy.norm * rounding::of_dot(dim) * (dim as f64).sqrt();
         data + norm * squares * length * length + 16.0 * UNIT * evaluation.value.abs()
@@ -418,7 +424,8 @@ impl<L: Loss + ?Sized> Objective<L> {
         check_size("gradient", weight.max(1.0) * bound).map(|_| ())
     }
 
-    /// A bound on the second derivatives of the whole loss, for rows of norm at most `row`, or ∞.
+    /// A bound on the second derivatives of the whole loss, for rows of norm at most `row`. It is ∞ if no
+    /// bound is known.
     pub fn smoothness(&self, row: f64) -> f64 {
         let data = match self.loss.smoothness() {
             0.0 => 0.0,
@@ -427,14 +434,15 @@ impl<L: Loss + ?Sized> Objective<L> {
         data + self.ridge + self.largest()
     }
 
-    /// The strong convexity λ of the whole loss in x, for any row. It is 0 if the loss has none.
+    /// The strong convexity λ of the whole loss in x, for any row. It is 0 if the loss is not strongly
+    /// convex.
     pub fn strong_convexity(&self) -> f64 {
         self.ridge + self.form.as_ref().map_or(0.0, |form| form.smallest())
     }
 
-    /// The properties of these losses that theorems may assume, for weights of at most 1. `row`
-    /// bounds the norms of the rows, or is ∞. If `oblivious` is true, the losses do not depend on
-    /// the decisions.
+    /// The properties of the losses that theorems may assume, if weights are at most 1. `row` is a bound
+    /// on the norms of the rows, which may be ∞. If `oblivious` is true, the losses do not depend on the
+    /// decisions.
     pub fn facts(&self, row: f64, oblivious: bool) -> LossFacts {
         LossFacts {
             strong_convexity: self.strong_convexity(),
@@ -443,12 +451,13 @@ impl<L: Loss + ?Sized> Objective<L> {
         }
     }
 
-    /// Whether the whole loss is linear in x. Then one oracle call computes the exact regret.
+    /// Whether the whole loss is linear in x. One oracle call computes the exact regret of such a loss.
     pub fn is_linear(&self) -> bool {
         self.loss.is_linear() && self.ridge == 0.0 && self.largest() == 0.0
     }
 
-    /// A lower bound on the total loss of any rounds: 0 if the loss is never negative, or else −∞.
+    /// A lower bound on the total loss of any rounds. It is 0 if the loss is never negative, and −∞ for
+    /// any other loss.
     pub fn least_total(&self) -> f64 {
         if self.loss.is_nonnegative() {
             0.0
@@ -457,7 +466,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         }
     }
 
-    /// A total loss minus [`Objective::least_total`]. It is an upper bound on the regret.
+    /// A total loss minus [`Objective::least_total`]. This difference is an upper bound on the regret.
     pub fn above_least(&self, total: f64) -> f64 {
         total - self.least_total()
     }

@@ -1,5 +1,5 @@
-//! The loss f(x) = ½⟨x, Ax⟩ + ⟨b, x⟩ with a fixed positive semidefinite A, where b is the round's
-//! row. A weight multiplies only b, not A (as for a ridge term). The label is ignored.
+//! The loss f(x) = ½⟨x, Ax⟩ + ⟨b, x⟩ with a fixed positive semidefinite A, where b is the round's row. A
+//! weight multiplies b, but neither A nor a ridge term. The label is ignored.
 //!
 //! ```
 //! use extremal::{LossSpec, Objective};

@@ -1,4 +1,5 @@
-//! The Moreau envelope of a loss: a smooth function below the loss, close to it if μ is small.
+//! The Moreau envelope of a loss. It is a smooth function below the loss, and is close to the loss if μ
+//! is small.
 
 use super::Loss;
 
@@ -10,7 +11,7 @@ pub(crate) struct Smoothed {
     pub slope: f64,
     /// The value of the loss itself.
     pub unsmoothed: f64,
-    /// The loss lies above the tangent of the smoothed loss by at least this much, everywhere.
+    /// Everywhere, the loss lies above the tangent of the smoothed loss by at least this much.
     pub smoothing_slack: f64,
     /// The line with this slope through (`at`, `height`) exceeds the loss by at most `error`.
     pub at: f64,
@@ -18,9 +19,9 @@ pub(crate) struct Smoothed {
     pub error: f64,
 }
 
-/// Minimises ℓ(u) + (u − z)²/(2μ) over u, by bisection to the u at which the slopes cancel. At this
-/// u the slope of ℓ is s = (z − u)/μ, and the tangent of ℓ lies μs²/2 above the envelope's tangent
-/// at z.
+/// Minimises ℓ(u) + (u − z)²/(2μ) over u. Bisection finds the u at which the slopes of both terms cancel.
+/// At this u the slope of ℓ is s = (z − u)/μ, and the tangent of ℓ lies μs²/2 above the envelope's
+/// tangent at z.
 pub(crate) fn smoothed(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64) -> Smoothed {
     let (unsmoothed, slope) = loss.at(z, label);
     if mu == 0.0 || slope == 0.0 {
@@ -39,7 +40,8 @@ pub(crate) fn smoothed(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64)
     if !far.is_finite() {
         far = beyond(loss, mu, z, label, slope);
     }
-    // If the loss is linear up to `far`, this is the minimiser. Otherwise bisect to rounding.
+    // If the loss is linear up to `far`, `far` is the minimiser. Otherwise the bisection continues down
+    // to rounding errors.
     let (mut near_slope, mut far_slope) = (slope, loss.at(far, label).1);
     if far_slope == slope {
         near = far;
@@ -85,7 +87,7 @@ fn beyond(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64, slope: f64) 
         let far = z - slope.signum() * reach;
         let (value, here) = loss.at(far, label);
         let past = (here - (z - far) / mu > 0.0) != (slope > 0.0);
-        // stop if no number is such a point
+        // stop if no number is a point of this kind
         if (value.is_finite() && past) || !reach.is_finite() {
             return far;
         }

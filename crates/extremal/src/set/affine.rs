@@ -1,6 +1,6 @@
 //! Affine images of a set K: τK (`scale`), K + s (`translate`) and MK with an invertible matrix M
 //! (`image`). Together these maps give MK + b: `translate:by=[…],set=(image:matrix=[…],set=(…))`. A
-//! scaled ball is again a ball, and uses the fast algorithms for balls.
+//! scaled ball is a ball, so that learners can use the fast algorithms for balls.
 //!
 //! ```
 //! use extremal::SetSpec;
@@ -289,8 +289,8 @@ impl AffineSet {
         Some(curvature)
     }
 
-    /// Wraps an oracle, a projection or a smooth constraint of the inner set, so that it applies to
-    /// the image.
+    /// Wraps an oracle, a projection or a smooth constraint of the inner set. The result applies to the
+    /// image.
     fn through<T: ?Sized>(&self, inner: Box<T>) -> Box<Through<T>> {
         Box::new(Through {
             inner,

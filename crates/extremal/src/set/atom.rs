@@ -97,14 +97,14 @@ impl Atom {
         self.values.clear();
     }
 
-    /// Turns the atom into a sparse one. The caller fills the two empty lists: distinct indices,
-    /// and a value for each index.
+    /// Turns the atom into a sparse atom. The caller fills the two empty lists: distinct indices, and a
+    /// value for each index.
     pub fn sparse_mut(&mut self) -> (&mut Vec<u32>, &mut Vec<f64>) {
         self.become_empty(Kind::Sparse);
         (&mut self.indices, &mut self.values)
     }
 
-    /// Turns the atom into a dense one with `dim` entries, which the caller writes.
+    /// Turns the atom into a dense atom with `dim` entries. The caller writes the entries.
     pub fn dense_mut(&mut self, dim: usize) -> &mut [f64] {
         self.kind = Kind::Dense;
         self.indices.clear();
@@ -112,9 +112,9 @@ impl Atom {
         &mut self.values
     }
 
-    /// Sets the atom to the given entries, and to 0 elsewhere. The atom is sparse if `few` is true,
-    /// and dense if it is false. Memory is reserved for both forms, because the next call may need
-    /// the other form.
+    /// Sets the atom to the given entries, and to 0 elsewhere. The atom is sparse if `few` is true, and
+    /// dense if `few` is false. Memory is reserved for both forms, because the next call may need the
+    /// other form.
     pub(crate) fn set_entries(
         &mut self,
         dim: usize,
@@ -186,7 +186,7 @@ impl Atom {
         !matches!(self.kind, Kind::Dense | Kind::RankOne { .. })
     }
 
-    /// The stored entries with their indices. Call it only if [`Self::has_few_entries`] is true.
+    /// The stored entries with their indices. Call this method only if [`Self::has_few_entries`] is true.
     pub(crate) fn few_entries(&self) -> impl Iterator<Item = (u32, f64)> {
         let one = match self.kind {
             Kind::Coordinate(index, value) => Some((index, value)),

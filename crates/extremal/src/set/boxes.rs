@@ -13,7 +13,7 @@ use crate::parameter::{Field, fields};
 use crate::spec::{About, Described, Kind};
 use crate::{Error, Result, kernel};
 
-/// A bound that is one number for all coordinates, or one number for each.
+/// A bound. It is one number for all coordinates, or one number for each coordinate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number or a list of numbers was expected")]
 pub enum Bound {

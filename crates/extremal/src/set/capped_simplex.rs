@@ -80,8 +80,8 @@ impl CappedSimplexSet {
 
     /// Computes the facial distance. A face fixes some entries at 0 and some at 1. A vertex outside the
     /// face differs from the face in at least one fixed entry, by at least the fractional part of τ or
-    /// its complement. If τ is whole and the face is a vertex, any other vertex differs from it in at
-    /// least two entries.
+    /// its complement. If τ is whole and the face is a vertex, any other vertex differs from this vertex
+    /// in at least two entries.
     fn polytope(&self) -> Polytope {
         let (ones, rest) = self.parts();
         let n = self.dim as f64;

@@ -1,19 +1,19 @@
 //! The oracle that learners, meters and the solver use. It counts the calls and checks the answers. The
-//! library's own oracles are not checked at run time, because its tests cover them. A user's oracle is
-//! checked at every call. If a user's oracle maximised, or returned points outside the set, every
-//! certificate would be false.
+//! library's own oracles are not checked at run time, because the library's tests cover these oracles. A
+//! user's oracle is checked at every call. If a user's oracle maximised, or returned points outside the
+//! set, every certificate would be false.
 
 use super::{Answers, Atom, Geometry, Minimum, Oracle, Set, centre_of, check_direction};
 use crate::{Error, Result, kernel};
 
-/// An answer may miss the minimum by this share of the diameter, and its norm may exceed the norm bound
-/// by this share of the bound. An oracle in single precision stays within both limits.
+/// An answer may miss the minimum by this share of the diameter. The norm of an answer may exceed the
+/// norm bound by this share of the bound. An oracle in single precision stays within both limits.
 const TOLERANCE: f64 = 1e-6;
 
 /// The rounding error that an inner product may have, as a share of the product of the norms.
 const ROUNDING: f64 = 1e-9;
 
-/// A new oracle of the set. Its answers are checked unless the set's facts say that they are
+/// A new oracle of the set. The answers are checked unless the set's facts say that the oracle is
 /// trusted.
 pub(crate) fn oracle_of(set: &dyn Set) -> Box<dyn Oracle> {
     match set.facts().oracle {

@@ -50,7 +50,7 @@ struct Constraint {
 }
 
 impl CustomSet {
-    /// Creates a set from its oracle, which writes a minimiser into its second argument. The centre
+    /// Creates a set from its oracle. The oracle writes a minimiser into its second argument. The centre
     /// is 0 unless [`CustomSet::with_centre`] sets another point.
     pub fn new(
         name: &str,
@@ -64,8 +64,8 @@ impl CustomSet {
     }
 
     /// Creates a set from an oracle that may return points that are not minimisers. The oracle also
-    /// returns a lower bound on ⟨direction, ·⟩ over the set, or `None` if its point is a minimiser.
-    /// Certificates depend on this bound: see [`Minimum::floor`].
+    /// returns a lower bound on ⟨direction, ·⟩ over the set, or `None` if the returned point is a
+    /// minimiser. Certificates depend on this bound: see [`Minimum::floor`].
     pub fn inexact(
         name: &str,
         dim: usize,
@@ -101,8 +101,8 @@ impl CustomSet {
         Ok(self)
     }
 
-    /// Sets the function that measures violations. It returns 0 for a point of the set. For any other
-    /// point it returns the violation relative to the set's scale.
+    /// Sets the function that measures violations. The function returns 0 for a point of the set. For any
+    /// other point, the function returns the violation relative to the set's scale.
     pub fn with_violation(
         mut self,
         violation: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,
@@ -111,8 +111,8 @@ impl CustomSet {
         self
     }
 
-    /// Declares that the set is {x : h(x) ≤ 0} with a smooth h, given by its value, its gradient
-    /// and its curvature μ: see [`SmoothConstraint`].
+    /// Declares that the set is {x : h(x) ≤ 0} with a smooth h. The arguments give the curvature μ, the
+    /// value and the gradient of h: see [`SmoothConstraint`].
     ///
     /// ```
     /// use extremal::set::{CustomSet, Geometry};

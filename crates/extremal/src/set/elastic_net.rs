@@ -1,9 +1,9 @@
 //! The elastic-net ball {‖x‖₁ + (ω/2)‖x‖₂² ≤ τ}. Decisions are sparse as in the ℓ1 ball, but the
 //! set is curved.
 //!
-//! Its longest vectors have a single non-zero entry ρ. In units of ρ the set is {a‖y‖₁ + b‖y‖₂² ≤ 1} with
-//! a + b = 1. It lies between the ℓ1 ball and the ℓ2 ball. All computations use these units, so that no
-//! digits are lost if ω is small or large.
+//! The longest vectors of the set have a single non-zero entry ρ. In units of ρ the set is {a‖y‖₁ +
+//! b‖y‖₂² ≤ 1} with a + b = 1. This set lies between the ℓ1 ball and the ℓ2 ball. All computations use
+//! these units, so that no digits are lost if ω is small or large.
 //!
 //! ```
 //! use extremal::set::{Atom, Set, elastic_net::ElasticNetBall};
@@ -99,9 +99,9 @@ impl ElasticNetBall {
         0.5 * (straight + straight.hypot(round)) / self.spike
     }
 
-    /// Whether c exceeds the threshold aλ of k members with Σ(1 − c²) = `lost`, where λ² = Σc²/(4b +
-    /// ka²). The threshold of any set of members is at most the threshold of the atom's own coordinates.
-    /// A coordinate that fails this test is therefore not in the atom.
+    /// Whether c exceeds the threshold aλ of k members with Σ(1 − c²) = `lost`, where
+    /// λ² = Σc²/(4b + ka²). The threshold of any set of members is at most the threshold of the atom's
+    /// own coordinates. A coordinate that fails this test is therefore not in the atom.
     fn exceeds(&self, c: f64, k: usize, lost: f64) -> bool {
         4.0 * self.b * c * c > self.a * self.a * (k as f64 * below_one(c) - lost)
     }
@@ -138,7 +138,7 @@ impl Set for ElasticNetBall {
         Geometry {
             diameter: 2.0 * spike,
             norm_bound: spike,
-            // the nearest boundary point has d equal entries, and its norm t solves a√d·t + b·t² = 1
+            // the boundary point nearest to 0 has d equal entries and a norm t with a√d·t + b·t² = 1
             inner_radius: Some(spike * 2.0 / (a * d.sqrt() + (a * a * d + 4.0 * b).sqrt())),
             // ‖x‖₁ + (ω/2)‖x‖₂² is ω-strongly convex. On the boundary the squared norm of its gradient is
             // at most d + 2ωτ, with equality if no entry is 0. The constant is ω divided by the largest
@@ -196,7 +196,7 @@ impl Set for ElasticNetBall {
 
 struct ElasticNetOracle {
     ball: ElasticNetBall,
-    /// Coordinates that may be in the atom, with c = |d_i| divided by the largest |d_j|.
+    /// The coordinates i that may be in the atom, each with the number c = |d_i|/max_j |d_j|.
     members: Vec<(u32, f64)>,
 }
 
@@ -281,9 +281,10 @@ impl Projection for ElasticNetProjection {
         }
         let top = kernel::max_abs(x);
         let reach = (top / spike).min(range::FAR);
-        // Start with the m for which the largest entry of z is `first` ≤ 1. The `gap` of an entry is its
-        // difference from the largest entry. Far outside the ball, only these gaps matter. Then z = first
-        // − (gap + n·(a + 2b·first))/(grown + 2bn), where n is the part of m that is still unknown.
+        // Start with the m for which the largest entry of z is `first` ≤ 1. The `gap` of an entry is
+        // its difference from the largest entry. Far outside the ball, only these gaps matter. Then
+        // z = first − (gap + n·(a + 2b·first))/(grown + 2bn), where n is the part of m that is still
+        // unknown.
         let (first, grown) = if reach > 1.0 {
             (1.0, (2.0 * b * reach + a) / (a + 2.0 * b))
         } else {

@@ -1,5 +1,5 @@
-//! The ellipsoid {(x − c)ᵀA⁻¹(x − c) ≤ 1}: the image of a ball under an affine map. It is given by
-//! its semi-axes along the coordinates, or by A.
+//! The ellipsoid {(x − c)ᵀA⁻¹(x − c) ≤ 1}: the image of a ball under an affine map. The ellipsoid is
+//! given by its semi-axes along the coordinates, or by A.
 //!
 //! ```
 //! use extremal::set::{Atom, Set, ellipsoid::EllipsoidSet};
@@ -28,8 +28,8 @@ fields! {
         /// the semi-axes along the coordinates; the longest is at most 1e8 times the shortest;
         /// default: 1
         pub axes: Option<Bound> = None => Kind::Each(&Kind::SIZE),
-        /// the rows of a symmetric positive definite A, given instead of axes; its longest
-        /// semi-axis is at most 1e5 times the shortest
+        /// the rows of a symmetric positive definite A, given instead of axes; the longest semi-axis is
+        /// at most 1e5 times the shortest
         pub matrix: Option<Vec<Vec<f64>>> = None => Kind::MATRIX,
         /// the centre c, up to ±1e6 semi-axes
         pub centre: Bound = Bound::All(0.0) => Kind::Each(&Kind::NUMBER),
@@ -224,10 +224,10 @@ impl Shape {
     fn norm_bound(&self) -> f64 {
         let pairs = self.offset.iter().zip(&self.axes);
         let terms = pairs.map(|(c, a)| (c / self.longest, a / self.longest));
-        // a tiny c adds nothing, and its term could divide 0 by 0
+        // a tiny c adds nothing, and the term of a tiny c could divide 0 by 0
         let terms = || terms.clone().filter(|(c, _)| c * c > 0.0);
         let gap = |nu: f64, a: f64| nu + (1.0 - a) * (1.0 + a);
-        // ν = μ − 1 is such that ‖u‖ = 1, or 0 if ‖u‖ < 1 for every ν > 0
+        // ν = μ − 1 is the number with ‖u‖ = 1, or 0 if ‖u‖ < 1 for every ν > 0
         let (mut low, mut high) = (0.0, length(terms().map(|(c, a)| a * c)));
         for _ in 0..300 {
             let nu = 0.5 * (low + high);

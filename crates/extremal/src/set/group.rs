@@ -1,13 +1,13 @@
-//! The group ball {‖(‖x_g‖_s)_g‖_p ≤ r}, whose atoms select whole groups of coordinates. With s = 2 and p
-//! = 1 it is the ball of the group lasso, and only one group of an atom is not 0.
+//! The group ball {‖(‖x_g‖_s)_g‖_p ≤ r}, whose atoms select whole groups of coordinates. With s = 2 and
+//! p = 1 the set is the ball of the group lasso, and only one group of an atom is not 0.
 //!
-//! For 1 < s, p ≤ 2 it is strongly convex in its own norm, with the constant K/r where K = min(s, p) − 1.
-//! The proof uses the p-inequality (E N(x ± y)^p)^(2/p) ≥ N(x)² + K·N(y)² of a norm N, where the sign is
-//! random. The ℓs norm satisfies the s-inequality with the constant s − 1 (Ball, Carlen & Lieb 1994). It
-//! also satisfies the p-inequality. For p ≥ s this follows because means increase with their exponent.
-//! For p < s it follows, with the constant p − 1, from hypercontractivity, which also holds for vectors
-//! because the operator is positive. An ℓp sum of norms inherits the p-inequality by Minkowski's
-//! inequality for the exponent p/2 ≤ 1.
+//! For 1 < s, p ≤ 2 the set is strongly convex in its own norm, with the constant K/r where
+//! K = min(s, p) − 1. The proof uses the p-inequality (E N(x ± y)^p)^(2/p) ≥ N(x)² + K·N(y)² of a norm
+//! N, where the sign is random. The ℓs norm satisfies the s-inequality with the constant s − 1 (Ball,
+//! Carlen & Lieb 1994). The ℓs norm therefore satisfies the p-inequality too. For p ≥ s, means increase
+//! with their exponent. For p < s, hypercontractivity gives the constant p − 1. Hypercontractivity also
+//! holds for vectors, because the operator is positive. An ℓp sum of norms inherits the p-inequality by
+//! Minkowski's inequality for the exponent p/2 ≤ 1.
 //!
 //! ```
 //! use extremal::set::{AtomView, Atom, Set, group::GroupBall};
@@ -43,8 +43,8 @@ fields! {
         pub p: f64 = 1.0 => Kind::at_least(1.0),
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the coordinates of each group, counted from 0, as a list of lists; every coordinate is
-        /// in exactly one group
+        /// a list with one list of coordinates per group; coordinates count from 0, and every coordinate
+        /// is in exactly one group
         pub groups: Option<Vec<Vec<usize>>> = None => Kind::List(&Kind::List(&Kind::WHOLE)),
         /// the number of consecutive coordinates per group, given instead of groups; the last group
         /// may be smaller
@@ -214,8 +214,8 @@ impl GroupBall {
     }
 
     /// max ‖(n_g^e·t_g)_g‖_p over ‖t‖₂ = 1 if `inward` is true, and max ‖(n_g^e·t_g)_g‖₂ over ‖t‖_p = 1
-    /// if it is false, where n_g is the size of group g. Hölder's inequality with the exponents 2 and p
-    /// gives this maximum.
+    /// if `inward` is false, where n_g is the size of group g. Hölder's inequality with the exponents 2
+    /// and p gives this maximum.
     fn spread(&self, e: f64, inward: bool) -> f64 {
         let p = self.p;
         let factors = self
@@ -289,7 +289,7 @@ impl Set for GroupBall {
             diameter: 2.0 * radius * self.outward(),
             norm_bound: radius * self.outward(),
             inner_radius: Some(radius / inward),
-            // the constant in the ball's norm N, divided by `inward`, as N(x) ≤ inward·‖x‖₂
+            // the constant in the ball's norm N, divided by `inward`, because N(x) ≤ inward·‖x‖₂
             strong_convexity: (low > 1.0 && high <= 2.0).then(|| (low - 1.0) / radius / inward),
         }
     }

@@ -2,7 +2,7 @@
 //! experts, or the vertices of any small polytope.
 //!
 //! Non-negative least squares (Lawson & Hanson) decides whether a point lies inside. After finitely many
-//! steps it returns the weights of the nearest mixture, which are exact up to rounding.
+//! steps it returns the weights of the nearest mixture. The weights are exact up to rounding.
 //!
 //! ```
 //! use extremal::SetSpec;

@@ -1,4 +1,4 @@
-//! Checks that a saved state belongs to the set that it is loaded with.
+//! Checks that a saved state belongs to the set that the user supplies on load.
 
 use serde::{Deserialize, Serialize};
 

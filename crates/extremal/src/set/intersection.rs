@@ -1,8 +1,9 @@
 //! The intersection of sets that have gauges, for learners that need no oracle.
 //!
-//! Minimising a linear function over an intersection is hard even if it is easy over each part, so this
-//! set has no oracle. The learners `gauge-wrapper` and `so-ogd` work without an oracle. A learner that
-//! needs an oracle can't be built on this set. The gauge is the largest of the parts' gauges.
+//! Minimising a linear function over an intersection is hard, even if minimising over each part is easy.
+//! This set therefore has no oracle. The learners `gauge-wrapper` and `so-ogd` work without an oracle. A
+//! learner that needs an oracle can't be built on this set. The gauge is the largest of the parts'
+//! gauges.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The k-sparse polytope {‖x‖∞ ≤ r, ‖x‖₁ ≤ k·r}: the hull of the vectors with k entries ±r. For k = 1 it
-//! is the ℓ1 ball, and for k ≥ d it is the ℓ∞ ball.
+//! The k-sparse polytope {‖x‖∞ ≤ r, ‖x‖₁ ≤ k·r}: the hull of the vectors with k entries ±r. For k = 1 the
+//! polytope is the ℓ1 ball, and for k ≥ d it is the ℓ∞ ball.
 
 use std::sync::Arc;
 

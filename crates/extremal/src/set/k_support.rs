@@ -1,6 +1,6 @@
 //! The ball of the k-support norm: the hull of the vectors with at most k non-zeros and ℓ2 norm at most
-//! r. It is the tightest convex relaxation of the k-sparse vectors of bounded length. For k = 1 it is the
-//! ℓ1 ball, and for k ≥ d it is the ℓ2 ball.
+//! r. This ball is the tightest convex relaxation of the k-sparse vectors of bounded length. For k = 1 it
+//! is the ℓ1 ball, and for k ≥ d it is the ℓ2 ball.
 
 use std::sync::Arc;
 
@@ -131,8 +131,8 @@ impl Set for KSupportBall {
 }
 
 /// The k-support norm: the ℓ2 norm of k numbers. The first k − r − 1 of them are the largest |x_i|. The
-/// other r + 1 are all equal to T/(r+1), where T is the sum of the remaining |x_i|. Among 0, …, k − 1, r
-/// is the smallest number for which each of these largest |x_i| exceeds T/(r+1).
+/// other r + 1 are all equal to T/(r+1), where T is the sum of the remaining |x_i|. The number r is the
+/// smallest of 0, …, k − 1 for which each of these largest |x_i| exceeds T/(r+1).
 fn norm(x: &[f64], k: usize, sizes: &mut Vec<f64>) -> f64 {
     let length = kernel::norm(x);
     if length == 0.0 || !length.is_finite() {

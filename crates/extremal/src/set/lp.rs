@@ -74,8 +74,8 @@ impl LpBall {
         (self.dim as f64).powf(0.5 - 1.0 / self.p)
     }
 
-    /// The curvature of the support function. Unlike the strong-convexity constant, it does not
-    /// depend on the dimension.
+    /// The curvature of the support function. Unlike the strong-convexity constant, this curvature does
+    /// not depend on the dimension.
     pub(super) fn curvature(&self) -> Curvature {
         let Self { p, radius, .. } = *self;
         let (q, width) = (p / (p - 1.0), 2.0 * radius);
@@ -203,8 +203,8 @@ impl SmoothConstraint for LpBall {
         kernel::power_map(x, 1.0 / top, Exponent::from(self.p - 1.0), out);
     }
 
-    /// ‖·‖_p² is 2(p−1)-smooth in its own norm, which is at most the ℓ2 norm. On the boundary its
-    /// gradient has the ℓ_q norm 2r, and therefore an ℓ2 norm of at least 2r·d^(1/p − 1/2).
+    /// ‖·‖_p² is 2(p−1)-smooth in the ℓp norm, and the ℓp norm is at most the ℓ2 norm. On the boundary
+    /// the gradient of ‖·‖_p² has the ℓ_q norm 2r, and therefore an ℓ2 norm of at least 2r·d^(1/p − 1/2).
     fn curvature(&self) -> f64 {
         (self.p - 1.0) * self.factor() / self.radius
     }
@@ -230,9 +230,10 @@ impl Oracle for LpBall {
     }
 }
 
-/// The projection onto an ℓp ball. It solves x_i + m·x_i^(p−1) = |y_i| for every coordinate, with m
-/// such that the point lies on the sphere. Each Newton step for m contains a Newton iteration for
-/// each x_i. Both equations are convex, so that Newton's method converges from one side.
+/// The projection onto an ℓp ball. The projection solves x_i + m·x_i^(p−1) = |y_i| for every coordinate,
+/// with the m for which the point lies on the sphere. Each Newton step for m contains a Newton iteration
+/// for each x_i. The equations for m and for x_i are convex, so that Newton's method converges from one
+/// side.
 struct LpProjection {
     ball: LpBall,
     size: Vec<f64>,

@@ -150,8 +150,8 @@ pub trait Set: Send + Sync {
         }
     }
 
-    /// A closure that computes [`Set::violation`] with reused memory, for sets whose `violation`
-    /// would allocate memory in each call. The game calls it in every round.
+    /// A closure that computes [`Set::violation`] with reused memory, for sets whose `violation` would
+    /// allocate memory in each call. The game calls this closure in every round.
     fn inspector(&self) -> Option<Inspector> {
         None
     }
@@ -194,9 +194,9 @@ pub trait Set: Send + Sync {
         None
     }
 
-    /// A hash for saved states. It distinguishes sets that have the same name, dimension and constants.
-    /// The default hashes the centre. A set with further parameters must override the method and hash
-    /// these parameters too.
+    /// A hash for saved states. The hash distinguishes sets that have the same name, dimension and
+    /// constants. The default hashes the centre. A set with further parameters must override the method
+    /// and hash these parameters too.
     fn fingerprint(&self) -> u64 {
         if let Some((p, radius)) = self.facts().structure.as_ball() {
             // a ball around 0 has no further parameters
@@ -257,7 +257,7 @@ pub struct Facts {
     /// The known properties of the vertices, if the set is known to be a polytope.
     pub polytope: Option<Polytope>,
     /// The curvature of the support function, if more is known than the strong-convexity constant
-    /// implies. It is the curvature of the set after a translation that moves the centre to 0.
+    /// implies. This is the curvature of the set after a translation that moves the centre to 0.
     pub curvature: Option<Curvature>,
     /// Whether the oracle's answers are checked.
     pub oracle: Answers,
@@ -294,7 +294,7 @@ pub enum Answers {
     Checked,
     /// Answers are not checked: the oracle is the library's own or checks them itself.
     Trusted,
-    /// The set has no oracle, and a learner that needs one can't be built.
+    /// The set has no oracle. A learner that needs an oracle can't be built.
     Missing,
 }
 
@@ -303,8 +303,8 @@ pub enum Answers {
 pub struct Minimum {
     /// ⟨direction, atom⟩, which the step rules use.
     pub value: f64,
-    /// A proven lower bound on ⟨direction, v⟩ over the set. It equals `value` if the oracle is exact.
-    /// Certificates use this bound.
+    /// A proven lower bound on ⟨direction, v⟩ over the set. The floor equals `value` if the oracle is
+    /// exact. Certificates use this bound.
     pub floor: f64,
 }
 
@@ -336,9 +336,9 @@ impl Minimum {
 ///
 /// An iterative oracle may start from the atom that the caller passes in. The exact oracles of the
 /// library overwrite this atom without reading it. If a resumed run must repeat every bit, the caller of
-/// an iterative oracle must save the last atom. A storage that may discard a probe keeps two atoms. It
-/// copies the committed atom into the second one, passes the second one to the oracle, and swaps the two
-/// on commit. A discarded probe then has no effect.
+/// an iterative oracle must save the last atom. A storage that may discard a probe keeps two atoms. The
+/// storage copies the committed atom into the second atom, passes the second atom to the oracle, and
+/// swaps the two atoms on commit. A discarded probe then has no effect.
 pub trait Oracle: Send + Sync {
     /// Writes a minimiser into `atom` and returns its value. Equal calls break ties in the same
     /// way. A direction with NaN or ∞ is an error.
@@ -353,7 +353,7 @@ pub trait Oracle: Send + Sync {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum>;
 }
 
-/// Moves a point to the nearest point of a set. It keeps no state between calls.
+/// Moves a point to the nearest point of a set. A projection keeps no state between calls.
 pub trait Projection: Send + Sync {
     /// x ← the nearest point of the set.
     fn project(&mut self, x: &mut [f64]) -> Result<()>;
@@ -432,8 +432,8 @@ impl Structure {
     }
 }
 
-/// Every atom has `count` entries of equal size, at the largest entries of the direction. Ties go
-/// to the smallest indices. All entries of the set's centre are equal.
+/// Every atom has `count` non-zero entries of equal size. [`AtomSigns`] describes the places and the
+/// signs of these entries. Ties go to the smallest indices. All entries of the set's centre are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SparseAtoms {
     /// The number of entries of an atom.

@@ -1,5 +1,5 @@
-//! The permutahedron of a weight vector w: the hull of all rearrangements of w. With w = 1…d it is the
-//! hull of all rankings of d items, and a learner learns an order.
+//! The permutahedron of a weight vector w: the hull of all rearrangements of w. With w = 1…d the set is
+//! the hull of all rankings of d items. A learner on this set learns an order.
 
 use std::cmp::Ordering;
 use std::sync::Arc;

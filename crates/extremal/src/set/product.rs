@@ -122,7 +122,7 @@ impl ProductSet {
     }
 
     fn polytope(&self) -> Option<Polytope> {
-        // a block of one point has no proper face
+        // a block that is a single point has no proper face
         let of = |block: &Block| match block.set.geometry().diameter {
             0.0 => Some(Some(f64::INFINITY)),
             _ => Some(block.set.polytope()?.facial_distance),

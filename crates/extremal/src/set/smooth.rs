@@ -1,12 +1,14 @@
-//! Sets {x : h(x) ≤ 0} with a convex and smooth h, and a projection onto them that needs only values and
-//! gradients of h. The result is not the nearest point, but it is almost as good for gradient descent.
+//! Sets {x : h(x) ≤ 0} with a convex and smooth h, and a projection onto these sets that needs only
+//! values and gradients of h. The projection does not return the nearest point. For gradient descent, the
+//! returned point is almost as good.
 
 use super::{Set, centre_of};
 use crate::{Error, Result, kernel};
 
 /// The function h of a set {x : h(x) ≤ 0}.
 pub trait SmoothConstraint: Send + Sync {
-    /// h(x), or another number with the same sign. It is at most 0 if and only if x is in the set.
+    /// h(x), or another number with the same sign. The result is at most 0 if and only if x is in the
+    /// set.
     fn value(&mut self, x: &[f64]) -> f64;
 
     /// Writes ∇h(x), or a positive multiple of it, into `out`.
@@ -20,9 +22,9 @@ pub trait SmoothConstraint: Send + Sync {
 /// The precision with which a boundary point is found, as a share of μ‖v‖².
 const PRECISION: f64 = 1e-3;
 
-/// The fast projection Π̃ of Levy & Krause. For a point x of the set and a step v with ‖v‖ ≤
-/// 1/(2μ), it returns a point z = Π̃(x + v) of the set with ‖z − u‖ ≤ ‖x + v − u‖ + μ‖v‖² for every
-/// point u of the set.
+/// The fast projection Π̃ of Levy & Krause. For a point x of the set and a step v with ‖v‖ ≤ 1/(2μ), the
+/// projection returns a point z = Π̃(x + v) of the set with ‖z − u‖ ≤ ‖x + v − u‖ + μ‖v‖² for every point
+/// u of the set.
 ///
 /// The segment from x to x + v leaves the set at a boundary point. The end x + v is first projected onto
 /// the tangent plane at this point. This does not increase the distance to any u. The point is then moved
@@ -91,7 +93,7 @@ impl FastProjection {
         self.mu
     }
 
-    /// Moves an x outside the set towards the centre until it lies inside. Any other x is not changed.
+    /// Moves an x outside the set towards the centre until x lies inside. Any other x is not changed.
     pub fn enter(&mut self, x: &mut [f64]) {
         if self.h.value(x) <= 0.0 {
             return;
@@ -102,8 +104,8 @@ impl FastProjection {
         x.copy_from_slice(&self.inside);
     }
 
-    /// x ← Π̃(x + v), where v is first shortened to length 1/(2μ) if it is longer. An x outside the
-    /// set is first moved inside.
+    /// x ← Π̃(x + v), where a v that is longer than 1/(2μ) is first shortened to this length. An x
+    /// outside the set is first moved inside.
     pub fn step(&mut self, x: &mut [f64], v: &[f64]) {
         self.enter(x);
         let most = 0.5 / self.mu;
@@ -134,9 +136,9 @@ impl FastProjection {
         self.bisect(0.0, 1.0, precision)
     }
 
-    /// Continues the rest of the segment from the boundary point `inside`: along the tangent plane,
-    /// then back into the set, up to a precision. If no point of the set is found, because μ is
-    /// wrong or because of rounding, `inside` does not change.
+    /// Moves `inside` from the boundary by the rest of the segment. The move first follows the tangent
+    /// plane and then returns to the set, up to a precision. If no point of the set is found, because μ
+    /// is wrong or because of rounding, `inside` does not change.
     fn slide(&mut self, rest: f64, precision: f64) {
         self.h.gradient(&self.inside, &mut self.normal);
         let norm = kernel::norm(&self.normal);
@@ -183,7 +185,7 @@ impl FastProjection {
         }
     }
 
-    /// Whether `origin` + s·`way` is in the set. If it is, the point is stored in `inside`.
+    /// Whether `origin` + s·`way` is in the set. If so, the point is stored in `inside`.
     fn enters_at(&mut self, s: f64) -> bool {
         add(&self.origin, s, &self.way, &mut self.trial);
         let enters = self.h.value(&self.trial) <= 0.0;

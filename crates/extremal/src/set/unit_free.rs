@@ -41,8 +41,8 @@ impl MakeSet for UnitFree {
     }
 }
 
-/// The weights x with Σ(M_i·x_i)² ≤ r², where M_i is the largest absolute value of feature i. Only
-/// the learner knows the M_i. The set by itself has M_i = 1: it is the ball of radius r.
+/// The weights x with Σ(M_i·x_i)² ≤ r², where M_i is the largest absolute value of feature i. Only the
+/// learner knows the M_i. The set by itself has M_i = 1 and is the ball of radius r.
 #[derive(Debug, Clone, Copy)]
 pub struct UnitFreeSet {
     ball: L2Ball,

@@ -32,7 +32,7 @@ pub struct ActiveSet {
 }
 
 impl Clone for ActiveSet {
-    /// The copy has reserved memory for as many atoms as the original.
+    /// The copy reserves memory for as many atoms as the original.
     fn clone(&self) -> Self {
         let mut copy = Self::new(self.dim);
         copy.clone_from(self);
@@ -196,7 +196,7 @@ impl ActiveSet {
         self.prune();
     }
 
-    /// Moves weight to `atom`: atom i loses `share` times taken_i, at most its whole weight.
+    /// Moves weight to `atom`. Atom i loses `share`·taken_i, but at most its whole weight.
     pub(crate) fn transfer(&mut self, taken: &[f64], share: f64, atom: &Atom) {
         let mut moved = 0.0;
         for (w, taken) in self.weights.iter_mut().zip(taken) {

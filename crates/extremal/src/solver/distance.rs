@@ -16,7 +16,7 @@ pub(crate) struct Distance<'a> {
 }
 
 impl Distance<'_> {
-    /// Replaces x, which is stored in `image`, by its image.
+    /// On entry `image` holds x. Replaces x with the image of x.
     fn shift(&self, image: &mut [f64]) {
         for (z, y) in image.iter_mut().zip(self.target) {
             *z = (*z - y) / self.unit;

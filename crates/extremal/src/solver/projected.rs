@@ -162,8 +162,8 @@ pub(super) fn accelerated(
             }
             let (from, by) = (Imaged::of(y, image), Imaged::of(way, way_image));
             let (value, slope) = task.total.along(task.mu, 1.0, from, by);
-            // The curvature between the two points, from the slopes at both. A difference of values
-            // would lose all its digits to rounding long before the end.
+            // The curvature between the two points, computed from the slopes at both points. A difference of
+            // values would lose all its digits long before the end of the search.
             let bend = slope - task.total.along(task.mu, 0.0, from, by).1;
             tries += 1;
             if bend <= curvature * far || tries > 60 {

@@ -13,23 +13,23 @@ use crate::{Error, Result, kernel};
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// The method that suits the set and the losses. Linear losses need one oracle call. For a set
-    /// with a projection it is [`Method::Spectral`], followed by [`Method::Accelerated`] if that is
-    /// slow. For other sets it is [`Method::FrankWolfe`] if they are strongly convex, and
-    /// [`Method::Pairwise`] otherwise.
+    /// with a projection it is [`Method::Spectral`], followed by [`Method::Accelerated`] if the first
+    /// is slow. For other strongly convex sets it is [`Method::FrankWolfe`], and for all other sets
+    /// [`Method::Pairwise`].
     #[default]
     Auto,
     /// One oracle call. The losses must be linear.
     Linear,
-    /// Projected gradient with Barzilai-Borwein steps and a non-monotone line search (Birgin,
-    /// Martínez & Raydan, 2000): one pass over the data per step.
+    /// Projected gradient with Barzilai-Borwein steps and a non-monotone line search (Birgin, Martínez
+    /// & Raydan, 2000). A step makes one pass over the data.
     Spectral,
     /// Accelerated projected gradient with backtracking (Beck & Teboulle, 2009). It restarts when the
-    /// momentum points uphill (O'Donoghue & Candès, 2015). One pass over the data per step.
+    /// momentum points uphill (O'Donoghue & Candès, 2015). A step makes one pass over the data.
     Accelerated,
     /// Frank-Wolfe with exact line search.
     FrankWolfe,
-    /// Blended pairwise Frank-Wolfe steps (Tsuji, Tanaka & Pokutta, 2022): linear convergence on
-    /// polytopes, with few atoms.
+    /// Blended pairwise Frank-Wolfe steps (Tsuji, Tanaka & Pokutta, 2022). They converge linearly on
+    /// polytopes, and use few atoms.
     Pairwise,
 }
 
@@ -39,7 +39,7 @@ impl std::fmt::Display for Method {
     }
 }
 
-/// The total to minimise, and when to stop.
+/// The total to minimise, and the stopping rules.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
     pub total: &'a dyn Total,
@@ -57,7 +57,7 @@ pub(crate) struct Task<'a> {
     pub value: f64,
     /// The largest number of steps, counted from [`Search::restart`].
     pub steps: u64,
-    /// Called before every step. The search stops when it returns false.
+    /// The search calls this function before every step, and stops when the result is false.
     pub go_on: &'a dyn Fn() -> bool,
 }
 
@@ -95,7 +95,8 @@ impl<'a> Task<'a> {
         }
         let mut s = 0.0;
         for k in 0..60 {
-            // Secant steps, and a bisection every third time. At a kink, secant steps alone stall.
+            // Makes secant steps, and a bisection every third time. At a kink, secant steps alone
+            // would stall.
             let secant = low - low_slope * ((high - low) / (high_slope - low_slope));
             s = if k % 3 < 2 && secant > low && secant < high {
                 secant
@@ -249,7 +250,7 @@ impl Search {
             Method::Auto => return self.run(Method::Pairwise, task, x),
             given => return self.run(given, task, x),
         }
-        // These steps are enough for well-conditioned sums. Other sums gain from momentum.
+        // This many steps are enough for well-conditioned sums. Other sums gain from momentum.
         const TRIAL: u64 = 300;
         let trial = Task {
             steps: task.steps.min(self.steps + TRIAL),
@@ -287,7 +288,7 @@ impl Search {
         }
     }
 
-    /// Increases the floor with the gradient at a point x that need not be feasible. Stores the
+    /// Increases the floor with the gradient at a point x, which may be infeasible. Stores the
     /// oracle's answer in `atom`. Returns the gap of the smoothed function.
     pub fn bound(
         &mut self,
@@ -344,8 +345,8 @@ impl Search {
         self.value - self.floor <= allowed
     }
 
-    /// The gap that rounding alone can cause: the change of the gradient when x changes in its last
-    /// digit. For a tiny x, the last digit of the set's size replaces ‖x‖.
+    /// The gap that rounding alone can cause. It follows from the change of the gradient when x
+    /// changes in its last digit. For a tiny x, the last digit of the set's size replaces ‖x‖.
     fn grain(&self, task: &Task<'_>) -> f64 {
         let least = f64::EPSILON * self.geometry.norm_bound;
         let curvature = task.total.smoothness_bound(task.mu);
@@ -354,7 +355,7 @@ impl Search {
         if grain.is_finite() { grain } else { 0.0 }
     }
 
-    /// Decides whether a method ends at x, which has this gap. Returns `None` if the method makes
+    /// Decides whether a method ends at x, where its gap is `gap`. Returns `None` if the method makes
     /// another step. If it ends, returns whether the gap is small enough.
     pub fn stop(&mut self, task: &Task<'_>, x: &[f64], gap: f64) -> Option<bool> {
         let gap = gap + self.slack;

@@ -8,9 +8,9 @@ use crate::set::Atom;
 /// segment the image changes linearly, so that a line search needs no pass over the data. The map B
 /// may be affine.
 ///
-/// [`Sum`](crate::hindsight::Sum) and [`QuadraticSum`](crate::hindsight::QuadraticSum) implement
-/// this trait, and you can implement it for your own total. `mu` is the width of smoothing (0 for
-/// none). If [`smoothness`](Total::smoothness) is finite without smoothing, `mu` is always 0.
+/// [`Sum`](crate::hindsight::Sum) and [`QuadraticSum`](crate::hindsight::QuadraticSum) implement this
+/// trait, and you can implement it for your own total. `mu` is the width of smoothing (0 for none). If
+/// [`smoothness`](Total::smoothness) is finite for `mu` = 0, `mu` is always 0.
 pub trait Total {
     /// The dimension of x.
     fn dim(&self) -> usize;
@@ -52,11 +52,11 @@ pub trait Total {
         }
     }
 
-    /// An estimate of the Lipschitz constant of the gradient of the smoothed f, for the first step. If
-    /// f has kinks, it is ∞ for `mu` = 0.
+    /// An estimate of the curvature of the smoothed f, for the first step. The curvature is the
+    /// Lipschitz constant of the gradient. If f has kinks, it is ∞ for `mu` = 0.
     fn smoothness(&self, mu: f64) -> f64;
 
-    /// An upper bound on this Lipschitz constant. The search uses it to tell progress from rounding
+    /// An upper bound on this curvature. The search uses it to distinguish progress from rounding
     /// errors. The default is the estimate.
     fn smoothness_bound(&self, mu: f64) -> f64 {
         self.smoothness(mu)
@@ -97,8 +97,8 @@ impl<'a> Imaged<'a> {
 /// A proven lower bound on a total f from its gradient g at a point x, and an upper bound on f(x).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Minorant {
-    /// f(u) ≥ `constant` + ⟨g, u⟩ + (σ/2)‖u − x‖² for all u within reach of x, where σ is the strong
-    /// convexity.
+    /// f(u) ≥ `constant` + ⟨g, u⟩ + (σ/2)‖u − x‖² for all u with ‖u − x‖ ≤ `reach`, where σ is the
+    /// strong convexity.
     pub constant: f64,
     /// f(x) ≤ `value`.
     pub value: f64,
@@ -111,8 +111,8 @@ pub struct TotalValue {
     pub value: f64,
     /// The value of the function without smoothing.
     pub unsmoothed: f64,
-    /// The function lies above every tangent plane of the smoothed function by at least this much.
-    /// It is 0 without smoothing.
+    /// The function lies above every tangent plane of the smoothed function by at least this much. The
+    /// slack is 0 without smoothing.
     pub smoothing_slack: f64,
     /// An estimate of the rounding error of both values, for the search. Proofs use it only if the
     /// total has no [`Total::minorant`] of its own.

@@ -15,8 +15,8 @@ choices! {
         Along = "along",
         /// g = sgn(x)/√d
         Sign = "sign",
-        /// g of norm 1, orthogonal to the decision and to the sum of all earlier gradients: the
-        /// decision costs nothing, and the best fixed decision gains r√T
+        /// g of norm 1, orthogonal to the decision and to the sum of all earlier gradients: the decision
+        /// costs nothing, and the best fixed decision in a ball of radius r gains r√T
         Orthogonal = "orthogonal",
     }
 }
@@ -65,7 +65,7 @@ struct AdversaryStream {
     sum: Vec<f64>,
 }
 
-/// Subtracts from `row` its component along `a`.
+/// Removes from `row` the component of `row` along `a`.
 fn remove_part(row: &mut [f64], a: &[f64]) {
     let norm = kernel::norm(a);
     if norm > 1e-12 {
@@ -88,7 +88,7 @@ impl Stream for AdversaryStream {
             }
             Malice::Orthogonal => {
                 fill_sphere(rng, row);
-                // This is repeated, because `sum` and `x` are not orthogonal to each other.
+                // Both parts are removed repeatedly, because `sum` and `x` are not orthogonal to each other.
                 for _ in 0..8 {
                     remove_part(row, sum);
                     remove_part(row, x);
@@ -99,7 +99,7 @@ impl Stream for AdversaryStream {
         if norm > 1e-9 {
             row.iter_mut().for_each(|v| *v /= norm);
         } else {
-            // No direction is worse than another for this decision.
+            // All directions are equally bad for this decision.
             fill_sphere(rng, row);
         }
         kernel::axpy(1.0, row, sum);

@@ -16,7 +16,7 @@ fields! {
         pub copies: usize = 2 => Kind::COUNT,
         /// the norm of w; equal columns have equal weights
         pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,
-        /// the noise's standard deviation
+        /// the standard deviation of the noise
         pub noise: f64 = 0.1 => Kind::NOT_NEGATIVE,
     }
 }

@@ -17,7 +17,7 @@ fields! {
 
 impl Described for Drift {
     const ABOUT: About = About {
-        summary: "gradients with a fixed mean under Gaussian noise, norm at most 1",
+        summary: "gradients with a fixed mean plus Gaussian noise, of norm at most 1",
         cost: "O(d)",
         guarantee: "rows of norm ≤ 1",
         reference: "stochastic losses with one clearly best decision",

@@ -57,7 +57,8 @@ pub struct Round<'a> {
     pub row: Row<'a>,
     /// The label. Linear losses ignore it.
     pub label: f64,
-    /// The factor of the example's loss. A weight of 2 has the same effect as two equal examples.
+    /// The factor that multiplies the example's loss. A weight of 2 has the same effect as two equal
+    /// examples.
     pub weight: f64,
 }
 
@@ -83,8 +84,8 @@ pub trait Stream: Send {
         0.0
     }
 
-    /// Whether rounds may depend on decisions. If not, the rounds can be replayed without a
-    /// learner, and theorems about losses that are fixed before the run apply.
+    /// Whether rounds may depend on decisions. If they do not, the rounds can be replayed without a
+    /// learner, and the theorems about losses that are fixed before the run hold.
     fn is_adaptive(&self) -> bool {
         true
     }
@@ -94,7 +95,7 @@ fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// A bound on the norm of a row that was divided by its norm. It allows for rounding.
+/// A bound on the norm of a row that was divided by its norm. The bound allows for rounding.
 const UNIT: f64 = 1.0 + 1e-12;
 
 /// A stream whose rounds do not depend on the decisions.
@@ -187,7 +188,7 @@ fn planted(rng: &mut ChaCha8Rng, dim: usize, radius: f64) -> Vec<f64> {
     point
 }
 
-/// Fills `row` with the mean plus Gaussian noise of norm about `noise`. A row of norm above 1 is
+/// Fills `row` with the mean plus Gaussian noise, whose norm is about `noise`. A row of norm above 1 is
 /// scaled to norm 1.
 fn fill_around(rng: &mut ChaCha8Rng, mean: &[f64], noise: f64, row: &mut [f64]) {
     fill_normal(rng, row);
@@ -207,7 +208,8 @@ fn label_noise(rng: &mut ChaCha8Rng, deviation: f64) -> f64 {
     deviation * z.clamp(-3.0, 3.0)
 }
 
-/// The bounds of rows a of norm 1 with labels ⟨a, w⟩ + noise, where `norm` is the norm of w.
+/// The bounds of a stream whose rows a have norm 1 and whose labels are ⟨a, w⟩ + noise. `norm` is the
+/// norm of w.
 fn regression_bounds(norm: f64, noise: f64) -> (f64, f64) {
     (UNIT, norm * UNIT + 3.0 * noise)
 }

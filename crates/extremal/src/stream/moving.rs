@@ -13,7 +13,7 @@ choices! {
     pub enum Rounds {
         /// rows on the unit sphere, labels ⟨a, w⟩ + noise with the moving w
         Regression = "regression",
-        /// rows w/norm + noise of norm at most 1, for linear losses
+        /// rows w/‖w‖ plus noise, of norm at most 1, for linear losses
         Linear = "linear",
     }
 }
@@ -23,11 +23,11 @@ fields! {
     pub struct Rotating {
         /// the kind of rounds
         pub kind: Rounds = Rounds::Regression => Rounds::KIND,
-        /// the number of rounds per turn
+        /// the number of rounds per full circle
         pub period: u64 = 1000 => Kind::COUNT,
         /// the norm of w, for regression
         pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,
-        /// the standard deviation of the labels' noise, or the norm of the rows' noise
+        /// the standard deviation of the labels' noise; for linear, the norm of the rows' noise
         pub noise: f64 = 0.1 => Kind::NOT_NEGATIVE,
     }
 }
@@ -47,7 +47,7 @@ impl MakeStream for Rotating {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
         let mut rng = generator(seed);
         let (u, mut v) = (planted(&mut rng, dim, 1.0), vec![0.0; dim]);
-        // In one dimension there is no circle, and w moves between u and −u.
+        // In one dimension there is no circle. There w moves between u and −u.
         let mut length = if dim == 1 { 1.0 } else { 0.0 };
         while length < 1e-3 {
             fill_sphere(&mut rng, &mut v);
@@ -91,7 +91,7 @@ fields! {
         pub every: u64 = 100 => Kind::COUNT,
         /// the norm of w
         pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,
-        /// the noise's standard deviation
+        /// the standard deviation of the noise
         pub noise: f64 = 0.1 => Kind::NOT_NEGATIVE,
     }
 }

@@ -13,7 +13,7 @@ fields! {
     pub struct Regression {
         /// the norm of w
         pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,
-        /// the noise's standard deviation
+        /// the standard deviation of the noise
         pub noise: f64 = 0.1 => Kind::NOT_NEGATIVE,
     }
 }

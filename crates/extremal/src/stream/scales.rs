@@ -17,9 +17,9 @@ fn turn_towards(u: &[f64], row: &mut [f64]) {
 }
 
 choices! {
-    /// A distribution of sizes with P(size > r) falling like r^(−index).
+    /// A distribution of sizes for which P(size > r) falls like r^(−index).
     pub enum Law {
-        /// norms with P(‖g‖ > r) = r^(−index) for r ≥ 1, uniform directions
+        /// norms with P(‖g‖ > r) = r^(−index) for r ≥ 1, and uniform directions
         Pareto = "pareto",
         /// independent entries from Student's t distribution with `index` degrees of freedom
         Student = "student",
@@ -63,7 +63,7 @@ impl MakeStream for HeavyTailed {
                 match law {
                     Law::Pareto => {
                         fill_sphere(rng, row);
-                        // the random number is below 1, so that the difference is positive
+                        // the random number is below 1, so that 1 minus this number is positive
                         let size = (1.0 - rng.random::<f64>()).powf(-1.0 / index);
                         row.iter_mut().for_each(|v| *v *= size);
                     }

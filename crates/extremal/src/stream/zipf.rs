@@ -43,7 +43,7 @@ impl MakeStream for Zipf {
         weights.iter_mut().for_each(|w| *w *= self.weight);
         // The last round in which each feature was drawn. No round draws a feature twice.
         let (mut round, mut last) = (0_u64, vec![0; dim]);
-        // The features drawn, and whether their values are positive.
+        // The features of the round, and whether their values are positive.
         let mut drawn: Vec<(u32, bool)> = Vec::with_capacity(nonzeros);
         let size = 1.0 / (nonzeros as f64).sqrt();
         let value = move |positive: bool| if positive { size } else { -size };
@@ -55,7 +55,8 @@ impl MakeStream for Zipf {
             for _ in 0..nonzeros {
                 let mut i = law.sample(rng) as usize - 1;
                 while last[i] == round {
-                    // If the frequent features are used up, use the next free feature.
+                    // If many draws miss, the frequent features are used up. The next unused feature is
+                    // then taken.
                     misses += 1;
                     i = if misses < 1000 {
                         law.sample(rng) as usize - 1

@@ -43,8 +43,8 @@ pub struct Update<'a> {
     pub origin: f64,
     /// β after the change.
     pub beta: f64,
-    /// Whether F restarts before the round: then −βx replaces c, and x₁ becomes x when the round is
-    /// committed.
+    /// Whether F restarts before the round. In a restart −βx replaces c, and the commit sets x₁ to
+    /// x.
     pub restart: bool,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Update<'a> {
         }
     }
 
-    /// The factor in c' of the gradient's row a.
+    /// The factor of the gradient's row a in c'.
     pub fn row_factor(&self) -> f64 {
         self.weight * self.gradient.scale
     }
@@ -100,7 +100,8 @@ impl<'a> Update<'a> {
         Ok(counts)
     }
 
-    /// Checks the sizes, and returns the gradient. Its row is set to 0 if it is treated as 0.
+    /// Checks the sizes, and returns the gradient. If the row is treated as 0, its factor is set to
+    /// 0.
     fn admit(&self, row_norm: f64, xx: f64) -> Result<Gradient<'a>> {
         let scale = if self.counts(row_norm, xx)? {
             self.gradient.scale
@@ -119,7 +120,7 @@ impl<'a> Update<'a> {
 pub struct Probe {
     /// ⟨∇F(x), x − v⟩. The sum of this and `slack` is at least F(x) − min F.
     pub gap: f64,
-    /// An upper bound on ⟨∇F(x), v⟩ − min ⟨∇F(x), ·⟩ over the set: 0 if the oracle is exact.
+    /// An upper bound on ⟨∇F(x), v⟩ − min ⟨∇F(x), ·⟩ over the set. It is 0 if the oracle is exact.
     pub slack: f64,
     /// ‖v − x‖². It is 0 if ∇F(x) = 0, because then every atom is a minimiser and x does not move.
     pub distance_squared: f64,
@@ -129,7 +130,8 @@ pub struct Probe {
     pub norm_squared: f64,
     /// β.
     pub beta: f64,
-    /// ⟨c', x₁ − v⟩ if β = 0: the support function of the set translated by −x₁, at −c'.
+    /// ⟨c', x₁ − v⟩ if β = 0. Let S be the set translated by −x₁. This is the support function of S
+    /// at −c'.
     pub support: f64,
     /// ‖g‖, where g is the gradient of the round.
     pub gradient_norm: f64,
@@ -137,8 +139,8 @@ pub struct Probe {
     pub gradient_dot: f64,
     /// ‖∇F(x)‖, or ∞ if the storage does not compute it.
     pub steepness: f64,
-    /// The number of linear minimisations, by the oracle or in closed form, that computed v: 0 if
-    /// ∇F(x) = 0.
+    /// The number of linear minimisations that computed v, by the oracle or in closed form. It is 0
+    /// if ∇F(x) = 0.
     pub oracle_calls: u32,
 }
 
@@ -161,8 +163,9 @@ impl Default for Probe {
 }
 
 impl Probe {
-    /// An upper bound on F(x) − min F: the smaller of gap plus slack and ‖∇F(x)‖²/(2β), which F's
-    /// curvature implies. The second bound is far smaller if the minimiser lies inside the set.
+    /// An upper bound on F(x) − min F. It is the smaller of two bounds: gap plus slack, and
+    /// ‖∇F(x)‖²/(2β), which follows from F's curvature. The second bound is far smaller if the
+    /// minimiser lies inside the set.
     pub fn suboptimality(&self) -> f64 {
         // this is NaN for β = 0 and ∇F = 0, and `min` then returns the gap
         (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap + self.slack)
@@ -187,7 +190,7 @@ impl Probe {
         }
     }
 
-    /// ⟨c', x⟩ + (β/2)‖x‖²: F(x) without its constant.
+    /// ⟨c', x⟩ + (β/2)‖x‖², which is F(x) without its constant.
     pub fn surrogate(&self) -> f64 {
         self.slope - 0.5 * self.beta * self.norm_squared
     }
@@ -222,7 +225,7 @@ pub trait Surrogate: Point + Send + Sync {
     /// Stores c' as c, and moves x.
     fn commit(&mut self, motion: Move);
 
-    /// Undoes the last probe, which must not have been `sure`.
+    /// Undoes the last probe. The probe must have been computed with `sure` false.
     fn discard(&mut self);
 
     /// The set, if there is one.
@@ -246,14 +249,15 @@ pub trait Surrogate: Point + Send + Sync {
         Ok(gradient.norm_from(row, row_dot, xx))
     }
 
-    /// An upper bound on ‖g‖_q at the current decision. It is exact if that is cheap to compute.
+    /// An upper bound on ‖g‖_q at the current decision. It is exact if the norm is cheap to
+    /// compute.
     fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64;
 
     /// The whole state as bytes.
     fn save(&self) -> Result<Vec<u8>>;
 
-    /// Restores a state that [`Surrogate::save`] returned. After an error the surrogate may have
-    /// changed, and the learner restores it.
+    /// Restores a state that [`Surrogate::save`] returned. If the call fails, the surrogate may
+    /// have changed. The learner then restores it.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
     /// Checks that the surrogate can continue in a larger set, and reserves memory for it.

@@ -1,17 +1,18 @@
-//! The gap and the distance from the entries of x − v, for the case that their sums cancel.
-//! [`DenseSurrogate`](crate::surrogate::DenseSurrogate) and
+//! Computes the gap and the distance from the entries of x − v. This is necessary if their sums
+//! cancel. [`DenseSurrogate`](crate::surrogate::DenseSurrogate) and
 //! [`SparseSurrogate`](crate::surrogate::SparseSurrogate) use this.
 
 use crate::kernel;
 use crate::set::Atom;
 use crate::surrogate::Probe;
 
-/// ‖v − x‖² is summed entry by entry if it is below this share of ‖v‖² + ‖x‖²: the difference of
-/// such sums has lost too many digits.
+/// ‖v − x‖² is summed entry by entry if it is below this share of ‖v‖² + ‖x‖², because the
+/// difference of the sums has then lost too many digits.
 pub(crate) const CANCELLED: f64 = 1e-9;
 
 /// The gap is summed entry by entry if it is below this share of |⟨∇F, x⟩| + |⟨∇F, v⟩|. Each of the
-/// two terms has an error of about ten roundings, which would reach the ninth digit of the gap.
+/// two terms has an error of about ten rounding units. Such an error would reach the ninth digit of
+/// the gap.
 const CANCELLED_GAP: f64 = 1e-6;
 
 /// If the set is curved between x and v, the quotient gap/size is at least about this multiple of

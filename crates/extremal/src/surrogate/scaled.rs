@@ -1,9 +1,9 @@
 //! A vector with a known norm. Scaling costs O(1), and adding a row costs O(non-zeros). The
-//! projected learners use it on ℓ2 balls, where a projection only scales.
+//! projected learners use it on ℓ2 balls, where a projection only scales the vector.
 //!
 //! The vector is s·w. If s leaves the range [`SCALES`], w becomes s·w. Each added row updates ‖w‖².
-//! ‖w‖² is recomputed from the entries if it has cancelled, or when as many non-zeros were added as
-//! w has. The average cost is O(non-zeros) per row.
+//! ‖w‖² is recomputed from the entries if it has cancelled, or when the number of added non-zeros
+//! reaches the number of entries in use. The average cost is O(non-zeros) per row.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,8 @@ struct Numbers {
     added: u64,
 }
 
-/// A saved [`Scaled`]: its non-zeros, and one entry of each marked block that is all 0.
+/// The saved form of [`Scaled`]: its non-zeros, and one entry of each marked block whose entries
+/// are all 0.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SavedScaled {
     numbers: Numbers,
@@ -44,7 +45,7 @@ pub(crate) struct SavedScaled {
 impl Scaled {
     /// The accuracy of a decision that is a multiple of this vector. A row of n non-zeros changes
     /// the error of ‖w‖² by at most (90 + 3n)u times the largest ‖w‖² so far, where u is the
-    /// rounding unit. d non-zeros thus cause an error of at most 930·d·u times ‖w‖² before it is
+    /// rounding unit. d non-zeros thus cause an error of at most 930·d·u times ‖w‖² before ‖w‖² is
     /// recomputed.
     pub const ACCURACY: Accuracy = Accuracy {
         dot: 4.0,
@@ -73,7 +74,7 @@ impl Scaled {
         self.w.grow(dim);
     }
 
-    /// Reserves memory for this many entries; [`Scaled::grow`] adds them.
+    /// Reserves memory for this many entries. [`Scaled::grow`] adds them.
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
         self.w.reserve(dim)
     }
@@ -91,7 +92,7 @@ impl Scaled {
         self.numbers.scale * row.dot(&self.w.items)
     }
 
-    /// Multiplies by k, a finite number.
+    /// Multiplies the vector by the finite number k.
     pub fn multiply(&mut self, k: f64) {
         self.numbers.scale *= k;
         if !SCALES.contains(&self.numbers.scale.abs()) {
@@ -199,7 +200,8 @@ mod tests {
         out
     }
 
-    /// Compares multiplications and additions of every size with a plain vector.
+    /// Compares multiplications and additions of every size with the same operations on a plain
+    /// vector.
     fn mixed(seed: u64, factors: &[f64], sizes: &[f64]) {
         let mut state = seed;
         let mut below = |n: usize| {

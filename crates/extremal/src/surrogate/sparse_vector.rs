@@ -1,4 +1,4 @@
-//! A vector in the form of its non-zeros.
+//! A vector that is stored as its non-zeros.
 
 use serde::{Deserialize, Serialize};
 

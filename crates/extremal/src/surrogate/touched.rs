@@ -1,5 +1,5 @@
-//! A long vector of which only a few blocks are used. The cost of a pass, and the size of the saved
-//! form, depend on the used blocks only.
+//! A long vector with few used blocks. The cost of a pass and the size of the saved form depend on
+//! the used blocks only.
 
 use crate::Result;
 use crate::memory::reserve;
@@ -8,8 +8,8 @@ use crate::saved::check_shape;
 /// The number of items in a block.
 pub(crate) const BLOCK: usize = 8;
 
-/// Items, with a mark for every block of which an item was touched. All items of unmarked blocks
-/// are `T::default()`.
+/// Items, and a mark for every block that contains a touched item. All items of unmarked blocks are
+/// `T::default()`.
 #[derive(Default)]
 pub(crate) struct Touched<T> {
     pub items: Vec<T>,
@@ -63,13 +63,13 @@ impl<T: Copy + Default> Touched<T> {
         touched
     }
 
-    /// Extends the vector to `len` items; `len` is at least the current length.
+    /// Extends the vector to `len` items. `len` must be at least the current length.
     pub fn grow(&mut self, len: usize) {
         self.items.resize(len, T::default());
         self.marks.words.resize(len.div_ceil(64 * BLOCK), 0);
     }
 
-    /// Reserves memory for this many items; [`Touched::grow`] adds them.
+    /// Reserves memory for this many items. [`Touched::grow`] adds them.
     pub fn reserve(&mut self, len: usize) -> Result<()> {
         reserve(&mut self.items, len, len)?;
         reserve(&mut self.marks.words, len.div_ceil(64 * BLOCK), len)
@@ -103,7 +103,7 @@ impl<T: Copy + Default> Touched<T> {
         }
     }
 
-    /// The items of marked blocks that are `used`, in order, with their indices.
+    /// The items of marked blocks for which `used` holds, in order, with their indices.
     pub fn save(&self, used: impl Fn(&T) -> bool) -> Vec<(u32, T)> {
         let mut saved = Vec::with_capacity(self.size());
         let entries = self.entries().filter(|(_, item)| used(item));

@@ -17,8 +17,8 @@ pub fn ogd_strongly_convex(gradient: f64, lambda: f64) -> Guarantee {
         .assuming([Gradient(gradient), StronglyConvexLosses(lambda)])
 }
 
-/// Online gradient descent with η_t = D/√(2V_t): regret ≤ √2·D·√V, where V is the run's Σ‖g_t‖² and
-/// V_t the sum of the first t terms. `root` is √V.
+/// Online gradient descent with η_t = D/√(2V_t): regret ≤ √2·D·√V, where V is the run's Σ‖g_t‖² and V_t
+/// is the sum of its first t terms. `root` is √V.
 pub fn ogd_adagrad(diameter: f64, root: f64) -> Guarantee {
     let bound = std::f64::consts::SQRT_2 * diameter * root;
     Guarantee::of_run("OGD, √2·D·√(Σ‖g‖²)", 0.5, bound)
@@ -44,15 +44,15 @@ pub fn dual_averaging_anytime(gradient: f64, diameter: f64) -> Guarantee {
     Guarantee::new("Dual averaging, (3/2)GD√T", 0.5, bound).assuming([Gradient(gradient)])
 }
 
-/// Dual averaging with η_t = D/√V_t: regret ≤ (1 + √5/2)·D·√V, where V is the run's Σ‖g_t‖² and V_t the
-/// sum of the first t terms. `root` is √V.
+/// Dual averaging with η_t = D/√V_t: regret ≤ (1 + √5/2)·D·√V, where V is the run's Σ‖g_t‖² and V_t is
+/// the sum of its first t terms. `root` is √V.
 ///
 /// Proof. η_{t−1} does not depend on g_t, which may be larger than all gradients before. The proof
-/// therefore needs both bounds on δ_t from [`dual_averaging`]. With r = ‖g_t‖/√V_{t−1} they are
+/// therefore needs both bounds on δ_t from [`dual_averaging`]. With r = ‖g_t‖/√V_{t−1} the two bounds are
 /// δ_t ≤ D√V_{t−1}·min(r²/2, r), and min(r²/2, r) ≤ φ(√(1 + r²) − 1) for φ = (1 + √5)/2. To see this,
-/// divide both terms by √(1 + r²) − 1: the first quotient rises with r, the second falls, and they are
-/// equal at r = 2, where both are φ. Hence δ_t ≤ φD(√V_t − √V_{t−1}), and these terms sum to φD√V_T. The
-/// first part of the regret bound is D√V_{T−1}/2.
+/// divide both terms by √(1 + r²) − 1: the first quotient rises with r, and the second quotient falls. At
+/// r = 2 both quotients are φ. Hence δ_t ≤ φD(√V_t − √V_{t−1}), and these terms sum to φD√V_T. The first
+/// part of the regret bound is D√V_{T−1}/2.
 ///
 /// ```
 /// let bound = extremal::theory::dual_averaging_adaptive(2.0, 5.0).bound(1.0);
@@ -63,18 +63,19 @@ pub fn dual_averaging_adaptive(diameter: f64, root: f64) -> Guarantee {
     Guarantee::of_run("Dual averaging, (1 + √5/2)·D·√(Σ‖g‖²)", 0.5, bound)
 }
 
-/// The online Newton step for α-exp-concave losses: regret ≤ (1/(2γ))·(1 + d·ln(1 + (γGD)²T/d)) +
-/// γΣε_t. `left` is γΣε_t, the sum of the gaps ε_t of inexact projections. It is 0 if projections
-/// are exact. For T ≥ 5 the first part is at most 5(1/α + GD)·d·ln T (Hazan, Agarwal & Kale 2007),
-/// since 1/(2γ) = max{4GD, 1/α} and γGD ≤ 1/8.
+/// The online Newton step for α-exp-concave losses: regret ≤ (1/(2γ))·(1 + d·ln(1 + (γGD)²T/d)) + γΣε_t.
+/// `left` is γΣε_t, where the ε_t are the gaps of inexact projections. `left` is 0 if the projections are
+/// exact. For T ≥ 5 the first part of the bound is at most 5(1/α + GD)·d·ln T (Hazan, Agarwal & Kale
+/// 2007), since 1/(2γ) = max{4GD, 1/α} and γGD ≤ 1/8.
 ///
-/// Proof. With γ ≤ ½min{1/(4GD), α}, an α-exp-concave f has f(x_t) − f(u) ≤ ⟨g_t, x_t − u⟩ −
-/// (γ/2)⟨g_t, x_t − u⟩² over the set. A λ-strongly convex f has this property too if γ ≤ λ/‖g_t‖². Let
-/// y = x_t − A_t⁻¹g_t/γ. In the norm of A_t, ⟨g_t, x_t − u⟩ = (1/(2γ))g_tᵀA_t⁻¹g_t +
-/// (γ/2)(‖x_t − u‖² − ‖y − u‖²). If x_{t+1} has the gap ε_t ≥ ⟨A_t(x_{t+1} − y), x_{t+1} − u⟩, then
-/// ‖y − u‖² ≥ ‖x_{t+1} − u‖² − 2ε_t. The sum over t telescopes up to two terms. The term of
-/// A_t − A_{t−1} = g_tg_tᵀ cancels with the square above, and the term of A_0 = I/(γ²D²) is at most
-/// 1/(2γ). Finally Σ g_tᵀA_t⁻¹g_t ≤ ln(det A_T/det A_0) ≤ d·ln(1 + (γD)²Σ‖g_t‖²/d).
+/// Proof. With γ ≤ ½min{1/(4GD), α}, an α-exp-concave f has
+/// f(x_t) − f(u) ≤ ⟨g_t, x_t − u⟩ − (γ/2)⟨g_t, x_t − u⟩² over the set. A λ-strongly convex
+/// f has this property too if γ ≤ λ/‖g_t‖². Let y = x_t − A_t⁻¹g_t/γ. In the norm of A_t,
+/// ⟨g_t, x_t − u⟩ = (1/(2γ))g_tᵀA_t⁻¹g_t + (γ/2)(‖x_t − u‖² − ‖y − u‖²). If x_{t+1} has the
+/// gap ε_t ≥ ⟨A_t(x_{t+1} − y), x_{t+1} − u⟩, then ‖y − u‖² ≥ ‖x_{t+1} − u‖² − 2ε_t. The sum
+/// over t telescopes except for two terms. The term of A_t − A_{t−1} = g_tg_tᵀ cancels with
+/// the term −(γ/2)⟨g_t, x_t − u⟩², and the term of A_0 = I/(γ²D²) is at most 1/(2γ). Finally
+/// Σ g_tᵀA_t⁻¹g_t ≤ ln(det A_T/det A_0) ≤ d·ln(1 + (γD)²Σ‖g_t‖²/d).
 pub fn ons(alpha: f64, gamma: f64, gradient: f64, diameter: f64, dim: f64, left: f64) -> Guarantee {
     let share = gamma * gradient * diameter;
     let bound = move |rounds: f64| {

@@ -6,11 +6,11 @@
 //! **T unknown.** The learner restarts in rounds 1, 2, 4, 8, …, each time with a horizon equal to the
 //! number of rounds until the next restart. The regrets sum to Σ_{m ≤ log₂T} B(2^m).
 //!
-//! **G unknown.** The first guess Ĝ is the first ‖g_t‖ > 0. (A decision with the gradient 0 was
-//! optimal.) Whenever ‖g_t‖ > Ĝ, the learner doubles Ĝ until Ĝ ≥ ‖g_t‖, and restarts.
-//! Each guess is at least twice the one before. All guesses therefore sum to at most twice the last
-//! one, which is below 2·max‖g_t‖. Each guess is used for at most n rounds. The regrets sum to at most
-//! 2B(n) with the last Ĝ for G, and hence to less than 4B(n).
+//! **G unknown.** The first guess Ĝ is the first ‖g_t‖ > 0. (A decision with the gradient 0 was optimal.)
+//! Whenever ‖g_t‖ > Ĝ, the learner doubles Ĝ until Ĝ ≥ ‖g_t‖, and restarts. Each guess is at least twice
+//! the guess before. All guesses therefore sum to at most twice the last guess, and the last guess is
+//! below 2·max‖g_t‖. Each guess is used for at most n rounds. The regrets sum to at most 2B(n), where B
+//! uses the last Ĝ as G. This is less than 4B(n) for G = max‖g_t‖.
 //!
 //! **Both unknown.** The learner restarts for T as above. If a gradient exceeds the guess before
 //! the next such restart, the learner restarts with the same horizon 2^m. The guesses between two
@@ -19,8 +19,8 @@
 
 use super::{Assumption, Guarantee};
 
-/// The bound Σ B(2^m) over 2^m ≤ T of a learner that restarts in rounds 1, 2, 4, …. For B(T) = c·T^a
-/// it is at most 2^a/(2^a − 1) times B(T). For c·(T+2)^a it can be larger.
+/// The bound Σ B(2^m) over 2^m ≤ T of a learner that restarts in rounds 1, 2, 4, …. For B(T) = c·T^a this
+/// sum is at most 2^a/(2^a − 1) times B(T). For B(T) = c·(T+2)^a the sum can be larger.
 ///
 /// ```
 /// use extremal::theory::{doubled, ofw};

@@ -1,9 +1,9 @@
 //! Weights over experts: mixtures of learners by AdaHedge, and exponentiated gradient.
 //!
-//! The weights are w_t ∝ exp(−η_t L_{t−1}) over N experts, where L is the sum of the losses l_t and η
-//! does not grow. Let r_t be the range of the N losses of round t, and m_t the mix loss
-//! −(1/η_t) ln Σ w_t exp(−η_t l_t). Then ⟨w_t, l_t⟩ = m_t + δ_t with δ_t ≤ η_t r_t²/8 (Hoeffding). Since η
-//! does not grow, Σm_t is at most ln(N)/η_T plus the total loss of any expert. Together, regret ≤
+//! The weights are w_t ∝ exp(−η_t L_{t−1}) over N experts, where L is the sum of the losses l_t, and η_t
+//! does not grow. Let r_t be the range of the N losses of round t, and m_t the mix loss −(1/η_t) ln Σ w_t
+//! exp(−η_t l_t). Then ⟨w_t, l_t⟩ = m_t + δ_t with δ_t ≤ η_t r_t²/8 (Hoeffding). Since η does not grow,
+//! Σm_t is at most ln(N)/η_T plus the total loss of any expert. Together these facts give regret ≤
 //! ln(N)/η_T + Σ η_t r_t²/8. For experts ±τe_i, or τe_i and 0, r_t ≤ 2τG if G bounds the gradients'
 //! entries.
 
@@ -22,16 +22,16 @@ pub fn adahedge(n: f64, ranges: f64) -> f64 {
     (4.0 + n.ln()).sqrt() * ranges
 }
 
-/// Hedge: regret ≤ the bound of any base learner + 2Δ, with Δ = Σδ_t of the run. `base` is the
-/// base's bound for the rounds played, which grows like T^`exponent`, and `regret` is 2Δ.
+/// Hedge: regret ≤ the bound of any base learner + 2Δ, with Δ = Σδ_t of the run. `base` is the base
+/// learner's bound for the rounds of the run. This bound grows like T^`exponent`. `regret` is 2Δ.
 pub fn hedge(base: f64, exponent: f64, regret: f64) -> Guarantee {
     let name = "Hedge, a base's bound + 2Δ";
     Guarantee::of_run(name, exponent.max(0.5), base + regret)
 }
 
-/// Exponentiated gradient with η = s√(2 ln(N)/H)/(τG) for a horizon H: regret ≤
-/// τG√(ln(N)/2)·(√H/s + sT/√H) after T rounds. For T = H and s = 1 this is τG√(2T ln N). `bound` is G,
-/// `largest` the largest entry of a gradient in the run, and `size` is τ.
+/// Exponentiated gradient with η = s√(2 ln(N)/H)/(τG) for a horizon H:
+/// regret ≤ τG√(ln(N)/2)·(√H/s + sT/√H) after T rounds. For T = H and s = 1 this is τG√(2T ln N). `bound`
+/// is G, `largest` is the largest entry of a gradient in the run, and `size` is τ.
 pub fn eg(
     bound: f64,
     largest: f64,

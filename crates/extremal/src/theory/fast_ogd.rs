@@ -8,8 +8,8 @@
 //!
 //! ‖x_{t+1} − u‖² ≤ ‖x_t − u‖² − 2η_t⟨g_t, x_t − u⟩ + κη_t²‖g_t‖².
 //!
-//! If the step sizes do not grow, regret ≤ D²/(2η_T) + (κ/2)Σ η_t‖g_t‖². All steps below have
-//! η_t‖g_t‖ ≤ 1/(2μ). For such steps the projection is known to satisfy its inequality.
+//! If the step sizes do not grow, regret ≤ D²/(2η_T) + (κ/2)Σ η_t‖g_t‖². All step sizes in this file have
+//! η_t‖g_t‖ ≤ 1/(2μ). For such steps the projection is known to satisfy the first inequality.
 
 use super::Assumption::{Gradient, StronglyConvexLosses};
 use super::Guarantee;
@@ -19,8 +19,8 @@ pub fn fast_ogd_kappa(mu: f64, diameter: f64) -> f64 {
     1.0 + 2.0 * mu * diameter
 }
 
-/// Step sizes η_t = D/(Gκ√t): regret ≤ (κ/2 + 1)GD√T, since D²/(2η_T) = (κ/2)GD√T and
-/// (κ/2)G²Σ η_t ≤ GD√T.
+/// With step sizes η_t = D/(Gκ√t), regret ≤ (κ/2 + 1)GD√T, since D²/(2η_T) = (κ/2)GD√T and (κ/2)G²Σ η_t ≤
+/// GD√T.
 ///
 /// ```
 /// // the unit ball: κ = 5
@@ -32,7 +32,7 @@ pub fn fast_ogd(gradient: f64, diameter: f64, mu: f64) -> Guarantee {
     Guarantee::new("Fast OGD, (κ/2+1)GD√T", 0.5, bound).assuming([Gradient(gradient)])
 }
 
-/// Step sizes η_t = D/max(√(2κV_t), κM_t): regret ≤ (D/2)·max(√(2κV), κM) + (D/2)·√(2κV), where
+/// With step sizes η_t = D/max(√(2κV_t), κM_t), regret ≤ (D/2)·max(√(2κV), κM) + (D/2)·√(2κV), where
 /// V = Σ‖g_t‖² and M = max‖g_t‖ over the run. `root` is √V, and `largest` is M.
 ///
 /// The first part is D²/(2η_T). The second part bounds (κ/2)Σ η_t‖g_t‖² ≤ (D/2)√(κ/2)·Σ‖g_t‖²/√V_t ≤
@@ -44,12 +44,13 @@ pub fn fast_ogd_adaptive(diameter: f64, mu: f64, root: f64, largest: f64) -> Gua
     Guarantee::of_run("Fast OGD, D√(2κΣ‖g‖²)+κDM/2", 0.5, bound)
 }
 
-/// Step sizes η_t = 1/(2μG + λt), λ-strongly convex losses: regret ≤
-/// μGD² + κG²/(2λ)·min(1 + ln T, ln(1 + λT/(2μG))).
+/// With step sizes η_t = 1/(2μG + λt) and λ-strongly convex losses,
+/// regret ≤ μGD² + κG²/(2λ)·min(1 + ln T, ln(1 + λT/(2μG))).
 ///
 /// The terms (1/η_t − 1/η_{t−1} − λ)‖x_t − u‖²/2 are 0 except for the first, which is at most μGD². The
-/// sum Σ 1/(2μG + λt) has both bounds in the minimum. If the learner uses the largest ‖g‖ so far, M_t,
-/// for G, these terms sum to at most μD²M_T. As M_t²/(2μM_t + λt) grows with M_t, G = M_T is valid.
+/// sum Σ 1/(2μG + λt) satisfies both bounds in the minimum. If the learner replaces G by the largest ‖g‖
+/// so far, M_t, the first terms sum to at most μD²M_T. The bound then holds with G = M_T, because
+/// M_t²/(2μM_t + λt) grows with M_t.
 pub fn fast_ogd_strongly_convex(gradient: f64, lambda: f64, diameter: f64, mu: f64) -> Guarantee {
     let kappa = fast_ogd_kappa(mu, diameter);
     let bound = move |rounds: f64| {

@@ -103,7 +103,7 @@ pub fn sc_ofw_general(gradient: f64, lambda: f64, diameter: f64) -> Guarantee {
         .assuming([Gradient(gradient), StronglyConvexLosses(lambda)])
 }
 
-/// The smaller of [`sc_ofw_curved`] and [`sc_ofw_general`], or the latter without α.
+/// The smaller of [`sc_ofw_curved`] and [`sc_ofw_general`]. Without α the result is [`sc_ofw_general`].
 pub fn sc_ofw(gradient: f64, lambda: f64, diameter: f64, alpha: Option<f64>) -> Guarantee {
     let general = sc_ofw_general(gradient, lambda, diameter);
     let Some(alpha) = alpha else {
@@ -116,9 +116,9 @@ pub fn sc_ofw(gradient: f64, lambda: f64, diameter: f64, alpha: Option<f64>) -> 
 }
 
 /// One Frank-Wolfe step with step size σ on each loss: the dynamic regret Σ(f_t(x_t) − min f_t) is at
-/// most (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1. The function returns the smallest of these bounds.
-/// The losses are β-smooth, V = Σ max|f_t − f_{t−1}|, and M ≥ f₁(x₁) − min f_T, for example 2·max|f|
-/// (after Wan, Zhang & Song 2023, where σ is √((M + V)/(MT))).
+/// most (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1. The function returns the smallest of these bounds. The
+/// losses are β-smooth, V = Σ max|f_t − f_{t−1}|, and M ≥ f₁(x₁) − min f_T, for example 2·max|f|. The
+/// bound follows Wan, Zhang & Song 2023, where σ is √((M + V)/(MT)).
 pub fn dynamic_ofw(range: f64, variation: f64, smoothness: f64, diameter: f64, rounds: f64) -> f64 {
     let start = range + variation;
     let steps = 0.5 * smoothness * diameter * diameter * rounds;

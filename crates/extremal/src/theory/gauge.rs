@@ -33,16 +33,17 @@ pub fn gauge_ftrl_online(beta: f64, exponent: f64, gradient: Option<f64>) -> Gua
     Guarantee::of_run("Gauge-FTRL, 2β", exponent, 2.0 * beta).assuming(gradient.map(Gradient))
 }
 
-/// Coin betting with a number in [0, 1] against the linear losses q_t: the regret against the
-/// number 1 is at most (1 + ε)L + √(S ln(1 + S/K²)) with S = L(A + L) and K = εL₁√(L₁/(A + L)).
-/// Here L is the largest |q_t|, L₁ the first |q_t| > 0, A = Σ|q_t| and ε the stake. Since A ≤ LT,
-/// the bound is of order L√(T ln(T·L/L₁)). A tiny L₁ such as 1e-90 makes it several times larger.
+/// Coin betting with a number in [0, 1] against the linear losses q_t: the regret against the number 1 is
+/// at most (1 + ε)L + √(S ln(1 + S/K²)) with S = L(A + L) and K = εL₁√(L₁/(A + L)). Here L is the largest
+/// |q_t|, L₁ is the first |q_t| > 0, A is Σ|q_t|, and ε is the stake. Since A ≤ LT, the bound is of order
+/// L√(T ln(T·L/L₁)). A tiny L₁ such as 1e-90 makes the bound several times larger.
 ///
-/// Proof. With θ = −Σq_t, the bettor has at least K·exp(θ²/(2S)) after starting with εL (see
-/// `learner/untuned/coin_ftrl/coin_bet.rs`, after Orabona & Tommasi, NeurIPS 2017). Its regret is
-/// therefore at most εL + θ − K·exp(θ²/(2S)). For θ ≤ B = √(S ln(1 + S/K²)) this is at most εL + B.
-/// For θ > B it decreases, because the slope at B is 1 − √((1 + z) ln(1 + z)/z) ≤ 0 with z = S/K².
-/// A loss that exceeds all earlier losses is cut to their largest size. The cuts sum to at most L.
+/// Proof. Let θ = −Σq_t. The bettor starts with the wealth εL, and ends with at least K·exp(θ²/(2S))
+/// (see `learner/untuned/coin_ftrl/coin_bet.rs`, which follows Orabona & Tommasi, NeurIPS 2017).
+/// The bettor's regret is therefore at most εL + θ − K·exp(θ²/(2S)). For θ ≤ B = √(S ln(1 + S/K²))
+/// this expression is at most εL + B. For θ > B the expression decreases, because the slope at B is
+/// 1 − √((1 + z) ln(1 + z)/z) ≤ 0 with z = S/K². A loss that exceeds all earlier losses is cut to the
+/// largest earlier size. The cuts sum to at most L.
 ///
 /// ```
 /// let bound = |rounds| extremal::theory::coin_betting(0.001, 1.0, 1.0, rounds);
@@ -52,7 +53,7 @@ pub fn coin_betting(stake: f64, first: f64, scale: f64, total: f64) -> f64 {
     if scale == 0.0 {
         return 0.0;
     }
-    // ln(S/K²) in separate parts, because S and K² may overflow or underflow
+    // ln(S/K²) is computed in parts, because S and K² may overflow or underflow
     let z =
         (scale.ln() - first.ln()) + 2.0 * ((total + scale).ln() - first.ln()) - 2.0 * stake.ln();
     let log = if z > 40.0 { z } else { z.exp().ln_1p() };
@@ -66,8 +67,8 @@ pub fn coin_ftrl(beta: f64, bets: f64) -> Guarantee {
 }
 
 /// Unit-free: regret ≤ 2β + W + 2Δ + J + F of the run, against every point of the last ellipsoid. W
-/// bounds the bets on Gauge-FTRL's weight, Δ is AdaHedge's mixability gap, J is the cost of growths
-/// of the radius for Gauge-FTRL, and F is the sum of the losses from which nothing was learnt.
+/// bounds the bets on Gauge-FTRL's weight, Δ is AdaHedge's mixability gap, J is the cost of the increases
+/// of Gauge-FTRL's radius, and F is the sum of the losses from which the learner learnt nothing.
 pub fn unit_free(beta: f64, bets: f64, gap: f64, jumps: f64, forgiven: f64) -> Guarantee {
     let bound = 2.0 * beta + bets + 2.0 * gap + jumps + forgiven;
     Guarantee::of_run("unit-free, 2β + W + 2Δ + J + F", 0.5, bound)
@@ -91,7 +92,8 @@ pub fn so_ogd(eta: f64, delta: f64, gradient: f64, radius: f64) -> Guarantee {
 }
 
 /// SO-OGD with the sums of the run: regret ≤ R·(√2((c + 1/c)√V + d/c) + s). Here V = Σ‖g_t‖², c is the
-/// factor on η, d = Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²) and s = Σδ_t‖g_t‖. `root` is √V, `drift` d, `shrunk` s.
+/// factor on η, d = Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²) and s = Σδ_t‖g_t‖. `root` is √V, `drift` is d, and
+/// `shrunk` is s.
 pub fn so_ogd_adaptive(scale: f64, radius: f64, root: f64, drift: f64, shrunk: f64) -> Guarantee {
     let roots = (scale + 1.0 / scale) * root + drift / scale;
     let bound = radius * (SQRT_2 * roots + shrunk);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::{Check, LossFacts, Report, Run, RunStatistics, is_vacuous};
 use crate::rounding;
 
-/// An assumption of a theorem. In addition, every theorem assumes that the losses are convex and that
-/// the constants that the set declares are true.
+/// An assumption of a theorem. In addition, every theorem assumes that the losses are convex, and that
+/// the constants of the set are correct.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Assumption {
@@ -20,7 +20,7 @@ pub enum Assumption {
     StronglyConvexLosses(f64),
     /// Every decision lies in the set, up to this violation.
     Feasible(f64),
-    /// The bound is about the mean over seeds. A single run can't satisfy or break it.
+    /// The bound is about the mean over seeds. A single run can neither satisfy nor break this bound.
     InExpectation,
     /// The losses are fixed before the run and do not depend on the decisions.
     Oblivious,
@@ -38,8 +38,8 @@ pub enum Assumption {
 }
 
 /// A theorem about a learner's regret, for given constants: a name, a bound as a function of T, the
-/// exponent of T, and the assumptions. The functions of this module return theorems. This example
-/// states another theorem:
+/// exponent of T, and the assumptions. The functions of this module return theorems. This example states
+/// a new theorem:
 ///
 /// ```
 /// use extremal::theory::{Assumption, Guarantee, LossFacts, RunStatistics};
@@ -73,8 +73,8 @@ impl Guarantee {
         }
     }
 
-    /// A theorem whose bound was computed from the sums of a run. It holds for the rounds played.
-    /// The bound is increased by an allowance for the rounding errors of the sums.
+    /// A theorem whose bound was computed from the sums of a run. The bound holds for the rounds of this
+    /// run. An allowance for the rounding errors of the sums is added to the bound.
     pub fn of_run(theorem: impl Into<Cow<'static, str>>, exponent: f64, bound: f64) -> Self {
         let bound = move |rounds| bound * rounding::of_run(rounds);
         Self::new(theorem, exponent, bound)
@@ -96,7 +96,7 @@ impl Guarantee {
         (self.bound)(rounds)
     }
 
-    /// The a for which the bound grows like T^a. It is 0 for log T.
+    /// The exponent a of a bound that grows like T^a. It is 0 for log T.
     pub fn exponent(&self) -> f64 {
         self.exponent
     }

@@ -2,19 +2,20 @@
 //! blocks of rounds.
 //!
 //! **The perturbed leader.** Move the set's centre to 0. Let h be the support function of the set, R
-//! its largest norm, and v uniform in the unit ball. The gradient of Φ_δ(s) = E h(s + v/δ) is the mean
-//! of a sample. Φ_δ ≥ h, and when δ shrinks to δ', Φ grows by at most R/δ' − R/δ. The gradient of Φ_δ is
-//! RLδ-Lipschitz, where L is [`perturbation_smoothness`]. Let G_b be the sum of the gradients of block b
-//! and S_b the sum of G_1, …, G_b. For decisions x̄_b = ∇Φ_{δ_b}(−S_{b−1}) with δ not growing, the
-//! potentials telescope:
+//! the largest norm of its points, and v uniform in the unit ball. The gradient of Φ_δ(s) = E h(s + v/δ)
+//! is the expectation of a sampled decision. Φ_δ ≥ h, and when δ shrinks to δ', Φ grows by at
+//! most R/δ' − R/δ. The gradient of Φ_δ is RLδ-Lipschitz, where L is [`perturbation_smoothness`].
+//! Let G_b be the sum of the gradients of block b and S_b the sum of G_1, …, G_b. For decisions
+//! x̄_b = ∇Φ_{δ_b}(−S_{b−1}) and a δ that does not grow, the potentials telescope:
 //!
 //! Σ⟨G_b, x̄_b − u⟩ ≤ R/δ_B + Σ D_b, D_b ≤ min(RLδ_b‖G_b‖²/2, D‖G_b‖).
 //!
-//! While S = 0, δ is ∞: every point of the set, including the start, is a subgradient of h at 0.
+//! While S = 0, δ is ∞. Every point of the set, including the start, is then a valid decision, because
+//! every point is a subgradient of h at 0.
 //!
-//! A decision x is the mean of m samples, with E‖x − x̄‖² ≤ R²/m. For losses fixed before the run, a
-//! round adds E⟨∇f(x), x − x̄⟩ = E⟨∇f(x) − ∇f(x̄), x − x̄⟩. This is 0 for linear losses, at most βR²/m for
-//! β-smooth losses, and always at most GR/√m.
+//! A decision x is the mean of m samples, so that E‖x − x̄‖² ≤ R²/m. For losses fixed before the run, a
+//! round adds E⟨∇f(x), x − x̄⟩ = E⟨∇f(x) − ∇f(x̄), x − x̄⟩. This is 0 for linear losses, at most βR²/m
+//! for β-smooth losses, and always at most GR/√m.
 
 use super::Assumption::{Gradient, InExpectation, Oblivious, StronglyConvexLosses};
 use super::Guarantee;
@@ -38,9 +39,9 @@ pub fn ftl_strongly_convex(gradient: f64, lambda: f64, diameter: f64) -> Guarant
         .assuming([Gradient(gradient), StronglyConvexLosses(lambda)])
 }
 
-/// The smoothness constant L = min(d, √(2(d + 1)/π)) of the perturbed leader in dimension d. It is at
-/// least 2V_{d−1}/V_d, where V_d is the volume of the unit ball: two unit balls whose centres are ε
-/// apart differ in a volume of at most 2εV_{d−1}.
+/// The smoothness constant L = min(d, √(2(d + 1)/π)) of the perturbed leader in dimension d. L is at
+/// least 2V_{d−1}/V_d, where V_d is the volume of the unit ball, because two unit balls whose centres are
+/// ε apart differ in a volume of at most 2εV_{d−1}.
 pub fn perturbation_smoothness(dim: f64) -> f64 {
     dim.min((2.0 * (dim + 1.0) / std::f64::consts::PI).sqrt())
 }
@@ -67,7 +68,8 @@ pub struct Perturbation {
     pub diameter: f64,
     /// d, the dimension.
     pub dim: f64,
-    /// The regret from sampling: per round for [`perturbed`], in total for [`perturbed_adaptive`].
+    /// The regret from sampling. For [`perturbed`] this is the regret per round, and for
+    /// [`perturbed_adaptive`] it is the total regret.
     pub noise: f64,
 }
 
@@ -91,8 +93,8 @@ pub fn perturbed(leader: &Perturbation, gradient: f64, delta: f64, block: f64) -
 /// a = cLR/2 and V = Σ‖G_b‖² of the run. `root` is √V.
 ///
 /// Proof. With r = ‖G_b‖/√V_{b−1}, D_b ≤ √V_{b−1}·min(ar², Dr), and this is at most C(√V_b − √V_{b−1})
-/// for C = a + √(a² + D²). To see this, divide both terms by √(1 + r²) − 1: the first quotient rises
-/// with r, the second falls, and they are equal at r = D/a, where both are C.
+/// for C = a + √(a² + D²). To see this, divide both terms by √(1 + r²) − 1: the first quotient rises with
+/// r, and the second quotient falls. At r = D/a both quotients are C.
 pub fn perturbed_adaptive(leader: &Perturbation, c: f64, root: f64) -> Guarantee {
     let reach = leader.reach;
     let a = 0.5 * c * perturbation_smoothness(leader.dim) * reach;

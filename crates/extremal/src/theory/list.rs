@@ -1,4 +1,4 @@
-//! The list of bounds, for programs that offer them by name.
+//! The list of bounds, for programs that offer bounds by name.
 
 use super::*;
 
@@ -16,7 +16,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The value of the bound. It is `None` if there are not as many numbers as parameters.
+    /// The value of the bound. It is `None` unless there is exactly one number for each parameter.
     pub fn value(&self, numbers: &[f64]) -> Option<f64> {
         (self.value)(numbers)
     }
@@ -78,7 +78,7 @@ pub const BOUNDS: &[Bound] = &[
     bound!(theorem gauge_ftrl(gradient, l, beta),
         "Gauge-FTRL with a fixed β, on a set whose squared gauge is l-smooth."),
     bound!(theorem gauge_ftrl_uniform(gradient, stretch, q, radius, beta),
-        "Gauge-FTRL with a fixed β on ℓp balls, p > 2; stretch bounds the ratio of ℓq and ℓ2 norms."),
+        "Gauge-FTRL with a fixed β on ℓp balls with p > 2; stretch bounds the ratio of ℓq and ℓ2 norms."),
     bound!(number coin_betting(stake, first, largest, total),
         "Coin betting with a number in [0, 1]: the regret against the number 1."),
     bound!(theorem coin_ftrl(beta, bets), "Coin-FTRL, from the β of a run and the bound on its bets."),
@@ -98,7 +98,7 @@ pub const BOUNDS: &[Bound] = &[
     bound!(theorem dual_averaging_adaptive(diameter, root),
         "Dual averaging with adaptive steps; root is √(Σ‖g‖²)."),
     bound!(theorem ons(exp_concavity, gamma, gradient, diameter, dim, left),
-        "The online Newton step; left is the part of inexact projections."),
+        "The online Newton step; left is the cost of inexact projections."),
     bound!(number fast_ogd_kappa(mu, diameter), "The factor κ of fast projections."),
     bound!(theorem fast_ogd(gradient, diameter, mu), "OGD with fast projections for convex losses."),
     bound!(theorem fast_ogd_adaptive(diameter, mu, root, largest),

@@ -11,9 +11,9 @@
 //!
 //! k²(α/2 − b − αb²/2) ≥ k(1 + b)(1 − α/2) + 1/2 − 3α/8.
 //!
-//! This is true for k = 4ρ² if w is fixed, and for k = 4.5ρ² if b ≤ α/64. The regret is at most the sum
-//! of three costs: w_T D² for the regularisation, Σ G²/(4w_{t−1}) for playing x*, and Σ G·kG̃/w_{t−1}
-//! for the distance from x*.
+//! This inequality is true for k = 4ρ² if w is fixed, and for k = 4.5ρ² if b ≤ α/64. The regret is
+//! at most the sum of three costs: w_T D² for the regularisation, Σ G²/(4w_{t−1}) for playing x*, and
+//! Σ G·kG̃/w_{t−1} for the distance from x*.
 
 use super::Assumption::{Gradient, StronglyConvexLosses};
 use super::Guarantee;
@@ -28,7 +28,7 @@ pub(crate) fn kappa_anytime(rho: f64) -> f64 {
     4.5 * rho * rho + 0.25
 }
 
-/// The factor 16 of κ in the growing regulariser.
+/// The factor of κ in the growing regulariser.
 pub(crate) const AHEAD: f64 = 16.0;
 
 /// LLOO with the regulariser w = (G/D)√(κN)/s for a horizon N: regret ≤ GD√κ(√N/s + sT/√N) after T
@@ -61,7 +61,7 @@ pub fn lloo_anytime(gradient: f64, diameter: f64, rho: f64, scale: f64) -> Guara
 ///
 /// F_t(x) = Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²) + (cλ/2)‖x − x₁‖² is κ_t-strongly convex with
 /// κ_t = λ(t + c). The gradient of F_t − F_{t−1} has norm at most G at x_t, and at most G' = G + λD
-/// elsewhere. As above, ‖x_t − x*_t‖ ≤ kG'/κ_{t−1} with k = 12ρ², because
+/// elsewhere. As in the proof at the top of this file, ‖x_t − x*_t‖ ≤ kG'/κ_{t−1} with k = 12ρ², because
 /// k²(α/2 − b − αb²/2) ≥ 2k(1 + b)(1 − α/2) + 2 − 3α/2 for b = 1/c = α/8. A round costs at most
 /// G‖x_t − x*_{t+1}‖ ≤ GG'(k/κ_{t−1} + 1/κ_t).
 pub fn lloo_strongly_convex(gradient: f64, lambda: f64, diameter: f64, rho: f64) -> Guarantee {
@@ -101,19 +101,20 @@ pub fn loo_bogd(
         .assuming([Gradient(gradient)])
 }
 
-/// LOO-BOGD with the sums of the run: regret ≤ √2(c + 1/c)·R·√(Σ‖S‖²) + Σ⟨S, x − ỹ⟩ + D‖S'‖. The sums
-/// are over the blocks that have ended, S is the sum of a block's gradients, and S' is S for the block
-/// that has not ended. c is the factor on η. `root` is √(Σ‖S‖²), `apart` the sum of the other terms.
+/// LOO-BOGD with the sums of the run: regret ≤ √2(c + 1/c)·R·√(Σ‖S‖²) + Σ⟨S, x − ỹ⟩ + D‖S'‖. The sums are
+/// over the blocks that have ended, S is the sum of a block's gradients, and S' is S for the block that
+/// has not ended. c is the factor on η, `root` is √(Σ‖S‖²), and `apart` is the sum of the other terms.
 pub fn loo_bogd_adaptive(scale: f64, radius: f64, root: f64, apart: f64) -> Guarantee {
     let bound = std::f64::consts::SQRT_2 * (scale + 1.0 / scale) * radius * root + apart;
     let name = "LOO-BOGD, 2√2·R√(Σ‖S‖²) + Σ⟨S, x−ỹ⟩";
     Guarantee::of_run(name, 0.75, bound.max(0.0))
 }
 
-/// LOO-BOGD for λ-strongly convex losses, with S and S' as in [`loo_bogd_adaptive`]: regret ≤ `sum` =
-/// Σ‖S + λK(ỹ − x)‖²/(2λt) + Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²) + D‖S'‖. For blocks of one round with
-/// ε_t = 130(4GR²/(λt))^(2/3) it is at most 47.1(R²G⁴/λ)^(1/3)(T^(2/3) + 2.4) + (G²/2λ)(1 + ln T),
-/// as in Garber & Kretzu 2022, except for the second term, the cost of gradients at x instead of ỹ.
+/// LOO-BOGD for λ-strongly convex losses, with S and S' as in [`loo_bogd_adaptive`]:
+/// regret ≤ `sum` = Σ‖S + λK(ỹ − x)‖²/(2λt) + Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²) + D‖S'‖.
+/// For blocks of one round with ε_t = 130(4GR²/(λt))^(2/3) `sum` is at most
+/// 47.1(R²G⁴/λ)^(1/3)(T^(2/3) + 2.4) + (G²/2λ)(1 + ln T). The bound follows Garber & Kretzu 2022, except
+/// for the second sum. This sum is the cost of gradients at x instead of ỹ.
 pub fn loo_ogd(sum: f64, lambda: f64) -> Guarantee {
     let name = "LOO-OGD, Σ‖S+λK(ỹ−x)‖²/(2λt) + Σ⟨S, x−ỹ⟩";
     Guarantee::of_run(name, 2.0 / 3.0, sum.max(0.0)).assuming([StronglyConvexLosses(lambda)])

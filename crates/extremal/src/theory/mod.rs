@@ -1,12 +1,12 @@
-//! Regret bounds: the bound and the assumptions of every theorem, and a check whether a run satisfies
-//! them. A bound applies to a run only if its assumptions hold. A [vacuous](is_vacuous) bound says
-//! nothing about the learner.
+//! Theorems about regret: the bound and the assumptions of each theorem, and a check whether a run
+//! satisfies the assumptions. A bound applies to a run only if its assumptions hold. A
+//! [vacuous](is_vacuous) bound says nothing about the learner.
 //!
 //! A theorem is a value of type [`Guarantee`]. The functions of this module return the theorems of the
 //! built-in learners for given constants. Each family of learners has a file. The arguments are:
-//! `gradient` the bound G on the gradients' norms, `diameter` the set's diameter D, `horizon` a T known
-//! before the run, `rounds` the T that was played, `alpha` the set's strong convexity α, `lambda` the
-//! losses' strong convexity λ, and `scale` the factor on the step size.
+//! `gradient` (the bound G on the gradients' norms), `diameter` (the set's diameter D), `horizon` (a T
+//! that is known before the run), `rounds` (the T of the run), `alpha` (the set's strong convexity α),
+//! `lambda` (the losses' strong convexity λ), and `scale` (the factor on the step size).
 
 mod descent;
 mod doubling;

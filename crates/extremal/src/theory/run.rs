@@ -1,13 +1,13 @@
-//! The facts about a run, and the check whether they satisfy a theorem's assumptions.
+//! The facts about a run, and the check whether these facts satisfy a theorem's assumptions.
 
 use super::{Assumption, RunStatistics};
 
-/// Known properties of the losses of a run. The default states only that they are convex.
+/// Known properties of the losses of a run. The default states only that the losses are convex.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossFacts {
-    /// The strong convexity λ. It is 0 if it is unknown.
+    /// The strong convexity λ, or 0 if no λ > 0 is known.
     pub strong_convexity: f64,
-    /// A bound β on the second derivatives: 0 for linear losses, ∞ if no bound is known.
+    /// A bound β on the second derivatives. It is 0 for linear losses, and ∞ if no bound is known.
     pub smoothness: f64,
     /// Whether the losses were fixed before the run and do not depend on the decisions.
     pub oblivious: bool,
@@ -24,7 +24,7 @@ impl Default for LossFacts {
 }
 
 impl LossFacts {
-    /// Losses with this λ, of which nothing else is known.
+    /// Losses with this λ and without other known properties.
     pub fn strongly_convex(lambda: f64) -> Self {
         Self {
             strong_convexity: lambda,
@@ -83,7 +83,7 @@ impl Report {
 }
 
 impl Run {
-    /// A decision whose violation of the set's constraints is at most this is treated as feasible.
+    /// The largest violation with which a decision is treated as feasible.
     pub(super) const FEASIBLE: f64 = 1e-9;
 
     /// A run on a set of unknown diameter, with losses whose smallest value is unknown.
@@ -127,7 +127,7 @@ impl Run {
             Assumption::Gradient(g) => format!("largest gradient {largest:.6} {most} G = {g:.6}"),
             Assumption::Horizon(t) => format!("{rounds} rounds were played, but T = {t}"),
             Assumption::StronglyConvexLosses(l) => {
-                format!("losses strongly convex with {lambda} {least} λ = {l}")
+                format!("strong convexity of the losses {lambda} {least} λ = {l}")
             }
             Assumption::Feasible(bound) => {
                 format!("largest violation {violation:e} {most} {bound:e}")
@@ -135,26 +135,26 @@ impl Run {
             Assumption::InExpectation => {
                 "the bound is for the mean over seeds, not for one run".into()
             }
-            Assumption::Oblivious if holds => "losses fixed beforehand".into(),
+            Assumption::Oblivious if holds => "the losses are fixed before the run".into(),
             Assumption::Oblivious => {
-                "losses may depend on decisions, and the theorem needs losses fixed beforehand"
+                "the losses may depend on the decisions, but the theorem needs losses that are fixed before the run"
                     .into()
             }
-            Assumption::Smooth(0.0) if holds => "linear losses".into(),
+            Assumption::Smooth(0.0) if holds => "the losses are linear".into(),
             Assumption::Smooth(0.0) => {
-                "losses not linear, and the theorem needs linear ones".into()
+                "the losses are not linear, but the theorem needs linear losses".into()
             }
             Assumption::Smooth(beta) if smoothness.is_finite() => {
-                format!("losses smooth with {smoothness} {most} β = {beta}")
+                format!("smoothness of the losses {smoothness} {most} β = {beta}")
             }
             Assumption::Smooth(beta) => {
-                format!("losses not known to be smooth, and the theorem needs β = {beta}")
+                format!("the losses are not known to be smooth, but the theorem needs β = {beta}")
             }
             Assumption::Entries { bound, largest } => {
                 format!("largest entry of a gradient {largest:.6} {most} {bound:.6}")
             }
             Assumption::ExpConcaveLosses(alpha) => {
-                format!("losses known to be exp-concave with {exp_concavity} {least} α = {alpha}")
+                format!("known exp-concavity of the losses {exp_concavity} {least} α = {alpha}")
             }
         };
         Check {
@@ -170,8 +170,8 @@ impl Run {
 /// decision ([`Objective::above_least`](crate::loss::Objective::above_least)). For several learners
 /// that share the rounds, for example one per class, add their `above_least`.
 ///
-/// The losses are convex, so that regret ≤ Σ⟨g_t, x_t − u⟩ ≤ G·D·T. No fixed decision has a smaller
-/// total loss than the smallest possible one, so that regret ≤ `above_least`.
+/// The losses are convex, so that regret ≤ Σ⟨g_t, x_t − u⟩ ≤ G·D·T. No fixed decision has a total loss
+/// below the smallest possible total loss, so that regret ≤ `above_least`.
 ///
 /// ```
 /// use extremal::theory::{is_vacuous, trivial_regret};

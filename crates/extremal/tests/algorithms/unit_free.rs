@@ -679,21 +679,35 @@ fn an_example_without_weight_changes_nothing_but_the_number_of_rounds() {
     );
 }
 
-/// A prediction is the product with the weights, clipped to the labels.
+/// The prediction for a row is what the learner plays next for this row, to the bit: in the first
+/// rounds, for features never seen, and for rows that the guard alters. Predicting changes nothing.
 #[test]
-fn predictions_are_those_of_its_weights() {
-    let stream = stream(&mut rng(11), 400, 15, false);
-    let objective = objective("squared");
-    let mut learner = learner("unit-free:intercept=true", 15);
-    stream.play(&mut *learner, &objective, 0..300);
-    let mut weights = vec![0.0; 15];
-    learner.decision().write(&mut weights);
-    let own = learner.by_example().unwrap();
-    let (low, high) = own.range().unwrap();
-    for t in 300..400 {
-        let expected = stream.row(t).dot(&weights).clamp(low, high);
-        let found = own.predict(&stream.row(t)).unwrap();
-        assert!((found - expected).abs() < 1e-9 * (1.0 + expected.abs()));
+fn predictions_are_what_is_played_next() {
+    let (dim, rounds) = (15, 300);
+    for (seed, loss, spec) in [
+        (11, "squared", "unit-free:intercept=true"),
+        (12, "logistic", "unit-free:intercept=true"),
+        (13, "squared", "unit-free:no-clip=true"),
+        (14, "hinge", "unit-free"),
+    ] {
+        let objective = objective(loss);
+        let mut stream = stream(&mut rng(seed), rounds, dim, loss != "squared");
+        stream.rows[200].1[1..].iter_mut().for_each(|v| *v *= 1e6);
+        let mut learner = learner(spec, 1);
+        for t in 0..rounds {
+            let needed = *stream.rows[t].0.last().unwrap() as usize + 1;
+            let before = learner.save().unwrap();
+            let by_example = learner.by_example().unwrap();
+            let predicted = by_example.predict(&stream.row(t)).unwrap();
+            let mut dense = vec![0.0; dim];
+            let entries = stream.rows[t].0.iter().zip(&stream.rows[t].1);
+            entries.for_each(|(i, v)| dense[*i as usize] = *v);
+            assert_eq!(by_example.predict(&Row::Dense(&dense)).unwrap(), predicted);
+            assert_eq!(learner.save().unwrap(), before);
+            learner.grow(learner.dim().max(needed)).unwrap();
+            let played = stream.play(&mut *learner, &objective, t..t + 1)[0];
+            assert_eq!(predicted.to_bits(), played.to_bits(), "{spec}, round {t}");
+        }
     }
 }
 
@@ -719,7 +733,7 @@ fn it_takes_what_its_documentation_says_and_nothing_else() {
             .unwrap()
             .build(&set)
             .unwrap_err();
-        assert!(error.to_string().contains("takes examples"), "{error}");
+        assert!(error.to_string().contains("observes examples"), "{error}");
     }
     let row = Row::sparse(&[0], &[1.0]);
     assert!(Example::new(row, 1.0, 1.0, &objective("linear")).is_err());

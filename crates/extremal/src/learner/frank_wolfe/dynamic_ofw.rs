@@ -1,15 +1,15 @@
 //! Dynamic OFW: one Frank-Wolfe step on each smooth loss, to track a moving minimiser.
 //!
 //! **Problem.** β-smooth convex losses that change slowly, over any set. The learner has a small
-//! dynamic regret, where every round is compared with its own minimiser. It does not use past
-//! losses, and is therefore a bad choice if the losses vary randomly around one mean.
+//! dynamic regret: the comparator of every round is the minimiser of the round's loss. It does not
+//! use past losses, and is therefore a bad choice if the losses vary randomly around one mean.
 //!
 //! **Update.** v_t ∈ argmin_{x∈K} ⟨g_t, x⟩, σ_t = min(1, ⟨g_t, x_t − v_t⟩/(β‖x_t − v_t‖²)),
 //! x_{t+1} = x_t + σ_t(v_t − x_t).
 //!
-//! **Guarantee.** With V = Σ max|f_t − f_{t−1}| and M = 2·max|f|,
-//! Σ(f_t(x_t) − min f_t) ≤ (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1: [`theory::dynamic_ofw`]. This
-//! does not bound the regret against one fixed decision.
+//! **Guarantee.** Let V = Σ max|f_t − f_{t−1}| and M = 2·max|f|. Then Σ(f_t(x_t) − min f_t) ≤
+//! (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1 (see [`theory::dynamic_ofw`]). This does not bound the
+//! regret against one fixed decision.
 //!
 //! **Reference.** Wan, Zhang & Song, *Improved Dynamic Regret for Online Frank-Wolfe*, COLT 2023.
 //!
@@ -39,7 +39,7 @@ use crate::surrogate::{Move, Probe, Update};
 const NAME: &str = "dynamic-ofw";
 
 fields! {
-    /// Spec of `dynamic-ofw`.
+    /// The spec of `dynamic-ofw`.
     pub struct DynamicOfw {
         /// the losses' smoothness β: their gradients are β-Lipschitz
         pub smoothness: Option<f64> = None => Kind::SIZE,

@@ -86,7 +86,7 @@ pub(crate) struct Clock {
     omega: f64,
     /// G, or the current guess of G. It is 0 before the first gradient.
     bound: f64,
-    /// η since the last restart.
+    /// The value of η since the last restart.
     eta: f64,
     /// The number of rounds since the last restart.
     pub stretch: u64,
@@ -189,7 +189,8 @@ impl EtaSchedule {
         Ok((next, update.with_origin(-kappa * (next.omega - now.omega))))
     }
 
-    /// a/(D·eta-scale). It is 0 if the set is a point, where the weight does not matter.
+    /// a/(D·eta-scale). It is 0 if the set is a single point, because the weight does not matter
+    /// then.
     fn over_reach(&self, a: f64) -> f64 {
         if self.diameter > 0.0 {
             a / (self.scale * self.diameter)
@@ -209,7 +210,7 @@ impl EtaSchedule {
             if next.bound == 0.0 {
                 next.bound = norm;
             }
-            // norms are between 1e-100 and 1e100: at most 665 doublings
+            // norms are between 1e-100 and 1e100, so there are at most 665 doublings
             while next.bound < norm {
                 next.bound *= 2.0;
             }

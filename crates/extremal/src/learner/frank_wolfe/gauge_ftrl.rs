@@ -10,18 +10,19 @@
 //! min((L/2)‖g_t‖²/√(h² + β_t²), w(g_t)), where w is the width of the set. For p > 2 the formulas
 //! have q-th powers in place of squares.
 //!
-//! **Guarantee.** Regret ≤ β_T + (L/2)Σ‖g_t‖²/√(h_{t−1}² + β_t²). This is G√(2LT) with β fixed at
-//! G√(LT/2), 2√(L(G² + Σ‖g‖²)) with the second choice, and 2β_{T+1} with the third, which is
-//! logarithmic if the losses drift. For p > 2 the order is T^(1−1/p). The guide has the proofs.
+//! **Guarantee.** Regret ≤ β_T + (L/2)Σ‖g_t‖²/√(h_{t−1}² + β_t²). With β fixed at G√(LT/2), the
+//! bound is G√(2LT). With the second choice it is 2√(L(G² + Σ‖g‖²)). With the third choice it is
+//! 2β_{T+1}, and grows like log T if the losses drift. For p > 2 the order is T^(1−1/p). The guide
+//! has the proofs.
 //!
 //! **Reference.** Gauge-FTRL extends Follow the Shrunken Leader (Huang et al., JMLR 2017, after
 //! Abernethy et al., COLT 2008) from Euclidean balls to sets whose squared support function is
-//! smooth. These include the strongly convex sets (compare Molinaro 2020). Jiang, Mhammedi, Mohri &
+//! smooth. Strongly convex sets are among them (compare Molinaro 2020). Jiang, Mhammedi, Mohri &
 //! Mokhtari (arXiv:2602.08232) use a related smoothing for operator-norm balls. Mhammedi
-//! (arXiv:2205.11470) has Õ(√T) with two oracle calls. As far as we know, these parts are new:
-//! general strongly convex sets, the self-balancing β with its certificate of the run's regret, and
-//! the extension to p > 2. The learner is follow-the-regularised-leader with the regulariser
-//! −β√(1 − γ(x)²), where γ is the gauge of the set.
+//! (arXiv:2205.11470) proves Õ(√T) regret with two oracle calls. As far as we know, these parts are
+//! new: general strongly convex sets, the self-balancing β with its certificate of the run's
+//! regret, and the extension to p > 2. The learner is follow-the-regularised-leader with the
+//! regulariser −β√(1 − γ(x)²), where γ is the gauge of the set.
 //!
 //! ```
 //! use extremal::{Gradient, Learner, LearnerSpec, SetSpec};
@@ -65,7 +66,7 @@ choices! {
 }
 
 fields! {
-    /// Spec of `gauge-ftrl`.
+    /// The spec of `gauge-ftrl`.
     pub struct GaugeFtrl {
         /// the choice of the regulariser's weight β
         pub balance: Balance = Balance::Own => Balance::KIND,
@@ -103,7 +104,7 @@ impl MakeLearner for GaugeFtrl {
         let needs = "a curved set (l2, lp, or one with a strong-convexity constant)";
         let curvature = set.curvature();
         let curvature = curvature.ok_or_else(|| parameters::cannot_play(NAME, &**set, needs))?;
-        // For p > 2 the curvature's norm of a gradient exceeds its ℓ2 norm.
+        // For p > 2 the curvature measures gradients in a norm that exceeds the ℓ2 norm.
         let norm = curvature.gradient_norm;
         let stretch = (set.dim() as f64).powf((1.0 / norm - 0.5).max(0.0));
         let (q, radius) = match curvature.kind {
@@ -154,7 +155,7 @@ struct GaugeRule {
     balance: Balance,
     /// G.
     bound: f64,
-    /// The largest ratio of the curvature's norm of a gradient to its ℓ2 norm.
+    /// The largest ratio N(g)/‖g‖, where N is the norm in which the curvature measures gradients.
     stretch: f64,
     /// The first β.
     beta: f64,
@@ -167,12 +168,12 @@ struct State {
     beta: f64,
     /// h after t rounds.
     h: f64,
-    /// √(G² + ΣN(g)²), used by `adagrad`, where N is the curvature's norm.
+    /// √(G² + ΣN(g)²), which `adagrad` uses. N is as for `stretch`.
     root: f64,
     /// Σ⟨g_t, x_t⟩, and the minimum of ⟨S, x⟩ over the set.
     played: Wide,
     low: f64,
-    /// Σ‖g_t‖, an upper bound on Σ‖S_t‖, and the last term of the upper bound.
+    /// Three numbers: Σ‖g_t‖, an upper bound on Σ‖S_t‖, and the last term of this bound.
     gradients: f64,
     sums: f64,
     sum: f64,
@@ -289,8 +290,8 @@ impl Rule for GaugeRule {
         if state.t == 0 {
             return None;
         }
-        // Every round rounds S twice, at the sizes ‖S_t‖ and ‖g_t‖. The terms of ⟨g_t, x_t⟩ and min
-        // ⟨S, x⟩ are rounded, too.
+        // Every round rounds S twice, with errors relative to ‖S_t‖ and ‖g_t‖. The terms of
+        // ⟨g_t, x_t⟩ and min ⟨S, x⟩ are rounded, too.
         let (dim, reach) = (x.dim(), geometry.norm_bound);
         let products = rounding::of_dot(dim) * x.accuracy().dot;
         let rounding = (1.0 + 4.0 * state.t as f64 * UNIT)

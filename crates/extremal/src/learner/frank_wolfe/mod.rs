@@ -25,8 +25,8 @@ use crate::{Gradient, Point, Result};
 /// A Frank-Wolfe learner. It defines how a gradient enters the surrogate F, and how far the learner
 /// steps.
 ///
-/// The functions are pure: they receive the learner's state and return the next state. The code
-/// around them calls the oracle, moves the decision, saves and loads.
+/// The functions are pure: they receive the learner's state and return the next state. The
+/// surrounding code calls the oracle, moves the decision, and saves and loads the state.
 ///
 /// ```
 /// use extremal::learner::{Learner, Rule, frank_wolfe::sc_ofw::ScOfw, on_surrogate};
@@ -44,24 +44,25 @@ use crate::{Gradient, Point, Result};
 /// # Ok::<(), extremal::Error>(())
 /// ```
 pub trait Rule: Send + Sync {
-    /// The learner's state: plain numbers.
+    /// The learner's state, which consists of numbers.
     type State: Copy + Serialize + DeserializeOwned + Send + Sync;
 
     /// The state before the first round, and the weight w of F_0(x) = (w/2)‖x − x₁‖².
     fn start(&self) -> (Self::State, f64);
 
-    /// F_t from F_{t−1}: the next state, and the update of the surrogate.
+    /// Computes F_t from F_{t−1}. Returns the next state and the update of the surrogate.
     fn absorb<'g>(
         &self,
         state: Self::State,
         facts: &Facts<'_, 'g>,
     ) -> Result<(Self::State, Update<'g>)>;
 
-    /// The step, after the oracle's answer: the next state, and the move of the decision.
+    /// Chooses the step after the oracle's answer. Returns the next state and the move of the
+    /// decision.
     fn step(&self, state: Self::State, facts: &Facts<'_, '_>, probe: &Probe)
     -> (Self::State, Move);
 
-    /// Whether the rule can continue in this larger set.
+    /// Checks that the rule can continue in this larger set.
     fn check_grown(&self, _set: &dyn Set) -> Result<()> {
         Ok(())
     }
@@ -88,7 +89,7 @@ pub trait Rule: Send + Sync {
     }
 }
 
-/// The facts about a round that a rule can use. Each is computed only when a rule requests it.
+/// The facts about a round that a rule can use. Each fact is computed only when a rule requests it.
 pub struct Facts<'a, 'g> {
     /// The gradient g_t.
     pub gradient: &'g Gradient<'g>,
@@ -125,8 +126,8 @@ impl<R: Rule, P: Surrogate> OnSurrogate<R, P> {
 }
 
 /// Creates a learner from a rule and a surrogate of your own, for example a factored matrix.
-/// `settings` names the rule and its parameters. A saved state is only loaded if its settings are
-/// equal.
+/// `settings` names the rule and its parameters. A saved state is loaded only if it has the same
+/// settings.
 pub fn on_surrogate<R: Rule, P: Surrogate>(
     settings: impl Into<String>,
     rule: R,

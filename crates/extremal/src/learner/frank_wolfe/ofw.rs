@@ -6,13 +6,13 @@
 //! min(1, 2/√t): v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, x_{t+1} = x_t + σ_t(v_t − x_t).
 //!
 //! If T is not given, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + ω_t‖x − x₁‖² with ω_t = (2G/D)t^(3/4). If G is
-//! not given, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4). With `doubling`, the learner uses the F_t with η. It
-//! restarts at the current decision whenever the number of rounds reaches a power of two (T
-//! unknown) or a gradient exceeds the guess of G (G unknown). The guess is then doubled until it is
-//! at least the gradient's norm.
+//! not given, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4). With `doubling`, F_t is the same as for known T and G.
+//! The learner restarts at the current decision whenever the number of rounds reaches a power of
+//! two (T unknown) or a gradient exceeds the guess of G (G unknown). The guess is then doubled
+//! until it is at least the gradient's norm.
 //!
-//! **Guarantee.** With T and G given: regret ≤ 8GDT^(3/4). With restarts, [`theory::restarted`]
-//! gives the bound. No bound is proven with a growing regulariser.
+//! **Guarantee.** With T and G, regret ≤ 8GDT^(3/4). With restarts, [`theory::restarted`] gives the
+//! bound. No bound is proven with a growing regulariser.
 //!
 //! **Reference.** Hazan & Kale, *Projection-free Online Learning*, ICML 2012; Hazan,
 //! *Introduction to Online Convex Optimization*, ch. 7.
@@ -36,7 +36,7 @@ use crate::spec::{About, Described};
 use crate::theory;
 
 fields! {
-    /// Spec of `ofw`.
+    /// The spec of `ofw`.
     pub struct Ofw(pub Known);
 }
 
@@ -44,7 +44,7 @@ impl Described for Ofw {
     const ABOUT: About = About {
         summary: "online Frank-Wolfe with decaying steps",
         cost: "1 oracle call and O(d) per round; lazy storage (ℓ2 balls): O(non-zeros); sparse storage (l1, simplex, k-sparse): O(non-zeros + support)",
-        guarantee: "any set, convex losses: 8·G·D·T^(3/4) with T and G; with doubling, the sum of this bound over the restarts (twice that if G is unknown); no bound is proven without doubling if T or G is unknown",
+        guarantee: "any set, convex losses: 8·G·D·T^(3/4) with T and G; with doubling, the sum of this bound over the restarts (twice this sum if G is unknown); if T or G is unknown, a bound is proven only with doubling",
         reference: "Hazan & Kale, ICML 2012; Hazan's book, ch. 7",
         citations: &["HazanKale2012", "Hazan2016"],
         examples: &[
@@ -57,7 +57,8 @@ impl Described for Ofw {
 }
 
 impl Ofw {
-    /// The rule alone, for a [`Surrogate`](crate::surrogate::Surrogate) of your own: see [`Rule`].
+    /// The rule alone, to run on a [`Surrogate`](crate::surrogate::Surrogate) of your own. [`Rule`]
+    /// has an example.
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
         let eta = EtaSchedule::new("ofw", Family::Ofw, &self.0, geometry.diameter)?;
         // F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖² and σ_t = min(1, 2/√t)

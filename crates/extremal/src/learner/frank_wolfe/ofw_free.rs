@@ -3,23 +3,23 @@
 //! **Problem.** Convex losses over any set. If the losses are λ-strongly convex, the learner can
 //! use λ.
 //!
-//! **Update.** The update is that of SC-OFW, but each round t has a curvature λ_t: F_t(x) = Σ_{τ≤t}
-//! (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²), with one Frank-Wolfe step with line search on F_t from x_t. Here
-//! λ_t = λ + μ_t and μ_1 = 0. Let p_t = F_t(x_t) − F_t(x_{t+1}) be the decrease by the step, and s
-//! the factor `eta-scale`. The choice `own` sets μ_{t+1} = 2p_t/(sD²). The choice `steady` sets
-//! μ_{t+1} = ‖g_t‖/(sD), as if the losses were strongly convex in proportion to their slope. The
-//! guarantee holds for any μ ≥ 0.
+//! **Update.** The update is that of SC-OFW, but each round t has a curvature λ_t. The surrogate is
+//! F_t(x) = Σ_{τ≤t} (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²). From x_t the learner takes one Frank-Wolfe step
+//! on F_t, with line search. Here λ_t = λ + μ_t and μ_1 = 0. Let p_t = F_t(x_t) − F_t(x_{t+1}) be
+//! the decrease by the step, and s the factor `eta-scale`. The choice `own` sets μ_{t+1} =
+//! 2p_t/(sD²). The choice `steady` sets μ_{t+1} = ‖g_t‖/(sD), as if the losses were strongly convex
+//! in proportion to their slope. The guarantee holds for any μ ≥ 0.
 //!
-//! **Guarantee.** Write m_t = min F_t. The round's quadratic is 0 at x_t, and so Σ⟨g_t,
-//! x_t⟩ − m_T = Σ_t (F_t(x_t) − F_{t−1}(x_t)) + Σ_t (m_{t−1} − m_t). The right side telescopes to
-//! Σ_t p_t + (F_T(x_{T+1}) − m_T). For a fixed decision u, the μ_t-part of each round's quadratic
-//! is at most μ_t·D²/2. Hence regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − m_T), which is known in
-//! every round. With `own`, the first sum is 1/s times the second one without its last term, so
-//! that the two balance. In units of G and D, with B = Σλ_τ, F_t(x_t) − m_t stays below
-//! 6·max(1, B)^(1/3), and on strongly convex sets below a constant. Regret is therefore
-//! O(GDT^(3/4)), and O(T^(2/3)) on strongly convex sets. The guide has the proof, with constants.
-//! No bound is proven for `steady` alone. It is meant as a base of
-//! [`hedge`](crate::learner::of_learners::hedge), and is often by far the best of the bases.
+//! **Guarantee.** Write m_t = min F_t. The round's quadratic is 0 at x_t, and so Σ⟨g_t, x_t⟩ − m_T
+//! = Σ_t (F_t(x_t) − F_{t−1}(x_t)) + Σ_t (m_{t−1} − m_t). The right side telescopes to Σ_t
+//! p_t + (F_T(x_{T+1}) − m_T). For a fixed decision u, the μ_t-part of each round's quadratic is at
+//! most μ_t·D²/2. Hence regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − m_T), which is known in every
+//! round. With `own`, (D²/2)Σμ_t is 1/s times Σp_t without its last term, so that the two sums
+//! balance. In units of G and D, with B = Σλ_τ, F_t(x_t) − m_t stays below 6·max(1, B)^(1/3), and
+//! on strongly convex sets below a constant. Regret is therefore O(GDT^(3/4)), and O(T^(2/3)) on
+//! strongly convex sets. The guide has the proof, with constants. No bound is proven for `steady`
+//! alone. This choice is meant as a base of [`hedge`](crate::learner::of_learners::hedge), and it
+//! is often by far the best base.
 //!
 //! **Reference.** This project. The step is that of Wan & Zhang, AAAI 2021. The balance follows
 //! AdaHedge (de Rooij et al., JMLR 2014).
@@ -61,13 +61,13 @@ choices! {
 }
 
 fields! {
-    /// Spec of `ofw-free`.
+    /// The spec of `ofw-free`.
     pub struct OfwFree {
         /// the growth of the surrogate's curvature
         pub growth: Growth = Growth::Own => Growth::KIND,
         /// the losses' strong convexity λ; default: 0
         pub lambda: Option<f64> = None => Kind::CURVATURE,
-        /// factor on the step size of the theorem
+        /// a factor that multiplies the theorem's step size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
@@ -86,7 +86,8 @@ impl Described for OfwFree {
 }
 
 impl OfwFree {
-    /// The rule alone, for a [`Surrogate`](crate::surrogate::Surrogate) of your own: see [`Rule`].
+    /// The rule alone, to run on a [`Surrogate`](crate::surrogate::Surrogate) of your own. [`Rule`]
+    /// has an example.
     pub fn rule(&self) -> Result<impl Rule + use<>> {
         self.check(NAME)?;
         Ok(FreeRule {

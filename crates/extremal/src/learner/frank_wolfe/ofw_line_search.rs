@@ -7,15 +7,15 @@
 //! σ²‖v_t − x_t‖², and x_{t+1} = x_t + σ_t(v_t − x_t).
 //!
 //! If T is not given, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + ω_t‖x − x₁‖² with ω_t = (2G/D)(t+2)^(2/3). If G
-//! is not given, T is ignored and ω_t = (2/D)√(Σ‖g‖²)·t^(1/6). With `doubling`, the learner uses
-//! the F_t with η. It restarts at the current decision whenever the number of rounds reaches a
-//! power of two (T unknown) or a gradient exceeds the guess of G (G unknown). The guess is then
-//! doubled until it is at least the gradient's norm.
+//! is not given, T is ignored and ω_t = (2/D)√(Σ‖g‖²)·t^(1/6). With `doubling`, F_t is the same as
+//! for known T and G. The learner restarts at the current decision whenever the number of rounds
+//! reaches a power of two (T unknown) or a gradient exceeds the guess of G (G unknown). The guess
+//! is then doubled until it is at least the gradient's norm.
 //!
-//! **Guarantee.** With T and G given, on α-strongly convex sets: regret ≤ (11/4)G√C(T+2)^(2/3) with
-//! C = max(4D², 4096/(3α²)). With restarts, [`theory::restarted`] gives the bound. The algorithm
-//! does not use α. No bound is proven on other sets, with a growing regulariser, or with
-//! `eta-scale` ≠ 1.
+//! **Guarantee.** With T and G, on α-strongly convex sets, regret ≤ (11/4)G√C(T+2)^(2/3) with C =
+//! max(4D², 4096/(3α²)). With restarts, [`theory::restarted`] gives the bound. The algorithm does
+//! not use α. No bound is proven on other sets, with a growing regulariser, or with `eta-scale` ≠
+//! 1.
 //!
 //! **Reference.** Wan & Zhang, *Projection-free Online Learning over Strongly Convex Sets*,
 //! AAAI 2021, Algorithm 1 and Theorem 1.
@@ -39,7 +39,7 @@ use crate::surrogate::{Move, Probe, Update};
 use crate::theory::{self, Guarantee};
 
 fields! {
-    /// Spec of `ofw-ls`.
+    /// The spec of `ofw-ls`.
     pub struct OfwLs(pub Known);
 }
 
@@ -47,7 +47,7 @@ impl Described for OfwLs {
     const ABOUT: About = About {
         summary: "online Frank-Wolfe with line search, the paper's Algorithm 1",
         cost: "1 oracle call and O(d) per round; lazy storage (ℓ2 balls): O(non-zeros); sparse storage (l1, simplex, k-sparse): O(non-zeros + support)",
-        guarantee: "strongly convex set, convex losses: (11/4)·G·√C·(T+2)^(2/3), C = max(4D², 4096/(3α²)), with T and G; with doubling, the sum of this bound over the restarts (twice that if G is unknown); no bound is proven without doubling if T or G is unknown",
+        guarantee: "strongly convex set, convex losses: (11/4)·G·√C·(T+2)^(2/3), C = max(4D², 4096/(3α²)), with T and G; with doubling, the sum of this bound over the restarts (twice this sum if G is unknown); if T or G is unknown, a bound is proven only with doubling",
         reference: "Wan & Zhang, AAAI 2021, Theorem 1",
         citations: &["WanZhang2021"],
         examples: &[
@@ -61,7 +61,8 @@ impl Described for OfwLs {
 }
 
 impl OfwLs {
-    /// The rule alone, for a [`Surrogate`](crate::surrogate::Surrogate) of your own: see [`Rule`].
+    /// The rule alone, to run on a [`Surrogate`](crate::surrogate::Surrogate) of your own. [`Rule`]
+    /// has an example.
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
         let eta = EtaSchedule::new("ofw-ls", Family::OfwLs, &self.0, geometry.diameter)?;
         Ok(OfwLineSearch { eta })

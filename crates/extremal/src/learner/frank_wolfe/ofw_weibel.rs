@@ -8,13 +8,13 @@
 //!
 //! If T is not given, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + (ω_t/2)‖x − x₁‖² with ω_t = (2G/D)(t/3)^(3/4),
 //! and σ_t = min(1, √(3/t)). If G is not given, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4)/3^(3/4). With
-//! `doubling`, the learner uses the F_t with η. It restarts at the current decision whenever the
-//! number of rounds reaches a power of two (T unknown) or a gradient exceeds the guess of G (G
-//! unknown). The guess is then doubled until it is at least the gradient's norm.
+//! `doubling`, F_t is the same as for known T and G. The learner restarts at the current decision
+//! whenever the number of rounds reaches a power of two (T unknown) or a gradient exceeds the guess
+//! of G (G unknown). The guess is then doubled until it is at least the gradient's norm.
 //!
-//! **Guarantee.** With T and G: regret ≤ (4/3^(3/4))GDT^(3/4). With G alone: regret ≤
+//! **Guarantee.** With T and G, regret ≤ (4/3^(3/4))GDT^(3/4). With G alone, regret ≤
 //! (5/3^(3/4))GDT^(3/4) for every T. The guide has the proofs. With restarts, [`theory::restarted`]
-//! gives the bound. No bound is proven without G, except with restarts.
+//! gives the bound. Without G, a bound is proven only with restarts.
 //!
 //! **Reference.** Weibel, Gaillard, Koolen & Taylor, *Optimized projection-free algorithms for
 //! online learning: construction and worst-case analysis*, AISTATS 2026.
@@ -37,7 +37,7 @@ use crate::spec::{About, Described};
 use crate::theory;
 
 fields! {
-    /// Spec of `ofw-weibel`.
+    /// The spec of `ofw-weibel`.
     pub struct OfwWeibel(pub Known);
 }
 
@@ -45,7 +45,7 @@ impl Described for OfwWeibel {
     const ABOUT: About = About {
         summary: "online Frank-Wolfe with tuned constants and a constant step",
         cost: "1 oracle call and O(d) per round; lazy storage (ℓ2 balls): O(non-zeros); sparse storage (l1, simplex, k-sparse): O(non-zeros + support)",
-        guarantee: "any set, convex losses: (4/3^(3/4))·G·D·T^(3/4) with T and G; (5/3^(3/4))·G·D·T^(3/4) with G alone; with doubling, the sum of the first bound over the restarts (twice that if G is unknown); no bound is proven without doubling if G is unknown",
+        guarantee: "any set, convex losses: (4/3^(3/4))·G·D·T^(3/4) with T and G; (5/3^(3/4))·G·D·T^(3/4) with G alone; with doubling, the sum of the first bound over the restarts (twice this sum if G is unknown); if G is unknown, a bound is proven only with doubling",
         reference: "Weibel, Gaillard, Koolen & Taylor, AISTATS 2026",
         citations: &["WeibelEtAl2026"],
         examples: &[
@@ -57,7 +57,8 @@ impl Described for OfwWeibel {
 }
 
 impl OfwWeibel {
-    /// The rule alone, for a [`Surrogate`](crate::surrogate::Surrogate) of your own: see [`Rule`].
+    /// The rule alone, to run on a [`Surrogate`](crate::surrogate::Surrogate) of your own. [`Rule`]
+    /// has an example.
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
         let eta = EtaSchedule::new("ofw-weibel", Family::OfwWeibel, &self.0, geometry.diameter)?;
         // F_t(x) = η Σ ⟨g_τ, x⟩ + ½‖x − x₁‖² and σ = min(1, √(3/T))

@@ -7,9 +7,9 @@
 //! σ_t(v_t − x_t). With `warm` = T₀, the term (λT₀/2)‖x − x₁‖² is added to F_t (Kretzu & Garber).
 //! The bounds below are for T₀ = 0.
 //!
-//! **Cost.** In lazy storage a round costs O(non-zeros) if λ is the losses' ridge term, because c
-//! += g_t − λx_t is then as sparse as the data. Otherwise, every few rounds the learner updates all
-//! features observed so far.
+//! **Cost.** In lazy storage a round costs O(non-zeros) if λ is the losses' ridge term, because the
+//! change g_t − λx_t of c is then as sparse as the data. Otherwise, every few rounds the learner
+//! updates all features observed so far.
 //!
 //! **Guarantee.** On α-strongly convex sets, regret ≤ C√(2T) + (C/2)ln T + GD with C =
 //! max(4(G+λD)²/λ, 288λ/α²). On any set, regret ≤ (3√2/8)CT^(2/3) + (C/8)ln T + GD with C =
@@ -41,7 +41,7 @@ use crate::theory::{self, Guarantee};
 use crate::{Point, Result};
 
 fields! {
-    /// Spec of `sc-ofw`.
+    /// The spec of `sc-ofw`.
     pub struct ScOfw {
         /// the losses' strong convexity λ
         pub lambda: Option<f64> = None => Kind::SIZE,
@@ -67,7 +67,8 @@ impl Described for ScOfw {
 }
 
 impl ScOfw {
-    /// The rule alone, for a [`Surrogate`](crate::surrogate::Surrogate) of your own: see [`Rule`].
+    /// The rule alone, to run on a [`Surrogate`](crate::surrogate::Surrogate) of your own. [`Rule`]
+    /// has an example.
     pub fn rule(&self) -> Result<impl Rule + use<>> {
         self.check("sc-ofw")?;
         let why = "its surrogate is built from the losses' strong convexity";
@@ -181,7 +182,8 @@ impl StronglyConvexOfw {
         state.regret = (state.played.value() - probe.surrogate()) + probe.suboptimality();
         // the two parts of a gradient may cancel, but their rounding errors do not
         state.gradients += probe.gradient_norm + 2.0 * facts.gradient.ridge.abs() * norm_bound;
-        // if the storage does not compute ‖∇F_t(x_t)‖, ∇F_t(x_t) = Σ(g_τ + λ(x_t − x_τ)) bounds it
+        // if the storage does not compute ‖∇F_t(x_t)‖, its bound follows from ∇F_t(x_t) =
+        // Σ(g_τ + λ(x_t − x_τ))
         let most = state.gradients + probe.beta * diameter;
         state.steepness = probe.steepness.min(most);
         state.steepnesses += state.steepness;
@@ -189,7 +191,7 @@ impl StronglyConvexOfw {
     }
 
     /// An upper bound on the rounding errors in the certificate. In every round c is rounded three
-    /// times, at the sizes ‖c_τ‖, ‖g_τ‖ and λ‖x_τ‖, where ‖c_τ‖ ≤ ‖∇F_τ‖ + λτ‖x_τ‖. The
+    /// times, with errors relative to ‖c_τ‖, ‖g_τ‖ and λ‖x_τ‖, where ‖c_τ‖ ≤ ‖∇F_τ‖ + λτ‖x_τ‖. The
     /// comparator's norm multiplies these errors. The terms of the inner products are at most
     /// ‖g_τ‖·‖x_τ‖, λ‖x_τ‖², ‖c‖·‖x‖ and ‖∇F‖·‖x‖.
     fn rounding(&self, state: &State, geometry: &Geometry, x: &dyn Point) -> f64 {
@@ -198,7 +200,7 @@ impl StronglyConvexOfw {
         let (beta, steepness) = (self.lambda * t, state.steepness);
         let sizes =
             state.steepnesses + 0.5 * beta * (t + 1.0) * reach + state.gradients + beta * reach;
-        // Some storages have c as a sum of longer vectors, whose rounding errors are larger.
+        // Some storages represent c as a sum of longer vectors, whose rounding errors are larger.
         let sizes = accuracy.dot * sizes;
         let products = rounding::of_dot(dim) * accuracy.dot.max(accuracy.norm);
         let terms = state.gradients + 4.0 * beta * reach + 4.0 * steepness;

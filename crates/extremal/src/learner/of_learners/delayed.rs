@@ -3,15 +3,15 @@
 //! **Problem.** Convex losses whose gradients arrive some rounds after their decision, possibly
 //! with different delays.
 //!
-//! **Update.** The base is any learner. Each gradient that arrives is one round of the base, and
-//! the oldest gradient is the first. The decision is the base's latest decision. The wrapper
-//! receives every gradient at once and stores it for `delay` rounds. If `random` is true, it stores
-//! it for 0 to `delay` rounds. A gradient with delay 0 affects the next decision. Without a delay
-//! the learner equals its base.
+//! **Update.** The base is any learner. The base plays one round for each gradient that arrives. If
+//! several arrive together, the oldest comes first. The decision is the base's latest decision. The
+//! wrapper receives every gradient immediately and stores it for `delay` rounds. If `random` is
+//! true, it stores it for 0 to `delay` rounds. A gradient with delay 0 affects the next decision.
+//! Without a delay the learner equals its base.
 //!
 //! Let g be the gradient of a loss f at an old decision y, and let x be the base's decision when g
-//! arrives. The base receives ∇m(x) for a function m with ∇m(y) = g that is, up to a constant, a
-//! lower bound on f:
+//! arrives. The base receives ∇m(x). Here m is a function with ∇m(y) = g, and up to a constant it
+//! is a lower bound on f:
 //! - If no curvature is known, m(x) = ⟨g, x⟩, and the base receives g.
 //! - If the loss has a ridge term (ρ/2)‖x‖², this term is part of m, and the base receives its
 //!   gradient at x.
@@ -19,7 +19,8 @@
 //!   the base receives (λ − ρ)(x − y) in addition.
 //!
 //! A base for λ-strongly convex losses adds ⟨∇m(x), ·⟩ + (λ/2)‖· − x‖² to its surrogate. Up to a
-//! constant this is m, which is exactly ⟨g, ·⟩ + (λ/2)‖· − y‖², as in the paper for `sc-ofw`.
+//! constant this sum is m, and m is ⟨g, ·⟩ + (λ/2)‖· − y‖². The paper adds the same term for
+//! `sc-ofw`.
 //!
 //! You need no wrapper if your feedback itself is late. Call `observe` with ∇m(x) when a gradient
 //! arrives.
@@ -29,7 +30,6 @@
 //! strongly convex sets with `ofw-ls`, whose step size decreases like T^(−2/3), and O(T^(2/3) +
 //! d·log T) with `sc-ofw`. On general sets, Wan et al. show O(T^(3/4) + d·T^(1/4)) for a step size
 //! that decreases like T^(−3/4), as in `ofw`.
-//! like T^(−3/4), as in `ofw`.
 //!
 //! **Reference.** Wan, Tu & Zhang, *Online Frank-Wolfe with Arbitrary Delays*, NeurIPS 2022.
 //!
@@ -73,7 +73,7 @@ const LONGEST: u64 = 100_000;
 const EXTREME: f64 = 1e20;
 
 fields! {
-    /// Spec of `delayed`.
+    /// The spec of `delayed`.
     pub struct Delayed {
         /// the learner that receives the delayed gradients; default: ofw-ls
         pub base: Option<Box<LearnerSpec>> = None => Kind::Spec("learner"),
@@ -147,7 +147,7 @@ fn lambda_of(base: &LearnerSpec) -> f64 {
 struct Held {
     /// The round of the gradient.
     asked: u64,
-    /// The round at the end of which it arrives.
+    /// The gradient arrives at the end of this round.
     due: u64,
     row: HeldRow,
     scale: f64,
@@ -172,7 +172,7 @@ struct Queue {
     /// The strong convexity that the base relies on.
     lambda: f64,
     delay: u64,
-    /// The generator in its initial state. Each round uses a stream of its own.
+    /// The generator in its initial state. Each round uses its own sequence of random numbers.
     random: Option<ChaCha8Rng>,
     rounds: u64,
     /// The gradient of round t is at position t mod (delay + 1).
@@ -221,7 +221,7 @@ impl Queue {
             (held.scale, held.ridge) = (gradient.scale, gradient.ridge);
         }
         // A gradient that the base would reject is rejected now. The base must accept it at every
-        // decision, and its step sizes must be able to handle a very large gradient.
+        // decision, and the base's step sizes must be able to handle a very large gradient.
         let (gradient, reach) = (held.gradient(), self.reach);
         let norm = kernel::norm(gradient.row.values());
         gradient.admit(norm, reach * reach)?;
@@ -246,8 +246,9 @@ impl Queue {
         (held.asked == asked && held.due == round).then_some(place)
     }
 
-    /// Passes the gradients that arrive to the base, the oldest first, as one round each. `record`
-    /// receives the total number of oracle calls, and the step of the last round.
+    /// Passes the gradients that arrive to the base. Each gradient is one round, and the oldest
+    /// comes first. `record` receives the total number of oracle calls, and the step of the last
+    /// round.
     fn deliver(&mut self, record: &mut Record, plan: bool) -> Result<()> {
         for asked in self.window(record.round) {
             let Some(place) = self.arrives(asked, record.round) else {

@@ -38,11 +38,11 @@ pub trait Body: Send + Sync {
     /// Commits the round that was planned last.
     fn commit(&mut self, plan: Self::Plan);
 
-    /// Undoes the last [`Body::plan`], which must not have been `sure`.
+    /// Undoes the last [`Body::plan`]. The plan must have been computed with `sure` false.
     fn discard(&mut self);
 
-    /// Adds statistics of the body that the records do not contain. A mixture's members may receive
-    /// larger gradients than the mixture.
+    /// Adds statistics of the body that the records do not contain. For example, the members of a
+    /// mixture may receive larger gradients than the mixture.
     fn amend(&self, _seen: &mut RunStatistics) {}
 
     /// The guarantee, given the statistics of the run.
@@ -53,14 +53,14 @@ pub trait Body: Send + Sync {
         None
     }
 
-    /// The set, if there is one. A saved state can only be loaded on the same set.
+    /// The set, if there is one. A saved state is only loaded on the same set.
     fn set(&self) -> Option<&SharedSet>;
 
     /// The state as bytes.
     fn save(&self) -> Result<Vec<u8>>;
 
-    /// Restores a state that [`Body::save`] returned. After an error the body may have changed, and
-    /// the learner restores it.
+    /// Restores a state that [`Body::save`] returned. If the call fails, the body may have changed.
+    /// The learner then restores it.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
     /// Checks that the body can continue in this larger set, and reserves memory for it.
@@ -82,7 +82,7 @@ pub trait Body: Send + Sync {
         ))
     }
 
-    /// The further methods of a body that observes examples.
+    /// The additional methods of a body that observes examples.
     fn by_example(&self) -> Option<&dyn ByExample> {
         None
     }
@@ -102,7 +102,7 @@ pub struct Acting<B: Body> {
 
 impl<B: Body> Acting<B> {
     /// A learner before its first round. `settings` names the algorithm and its parameters. A saved
-    /// state is only loaded if its settings are equal.
+    /// state is loaded only if it has the same settings.
     pub fn new(settings: impl Into<String>, body: B) -> Self {
         Self {
             settings: settings.into(),

@@ -1,6 +1,6 @@
 //! The shared code of learners that store every entry of their decision. The author of such a
 //! learner writes a [`Method`]: one function that computes the next state and the next decision.
-//! This file has the rest: plan, commit, discard, save and load.
+//! This file contains the rest: plan, commit, discard, save and load.
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -22,8 +22,8 @@ pub(crate) trait Method: Send + Sync {
     /// The state before the first round. `x` is the first decision.
     fn start(&self, x: &[f64]) -> Self::State;
 
-    /// Whether the vectors of a saved state have the same lengths as those that [`Method::start`]
-    /// creates for `x`. This is always true for a state without vectors.
+    /// Whether the vectors of a saved state have the same lengths as the vectors that
+    /// [`Method::start`] creates for `x`. This is always true for a state without vectors.
     fn fits(_state: &Self::State, _x: &[f64]) -> bool {
         true
     }
@@ -46,7 +46,8 @@ pub(crate) trait Method: Send + Sync {
 pub(crate) struct Round<'a, S> {
     /// The round's number, from 1.
     pub t: f64,
-    /// The gradient with every entry, including the ridge term. Its norm is in range or 0.
+    /// The gradient with every entry, including the ridge term. Its norm is 0 or in the accepted
+    /// range.
     pub g: &'a [f64],
     /// ‖g‖.
     pub norm: f64,

@@ -1,5 +1,5 @@
 //! The one implementation of [`Learner`](crate::learner::Learner), and the saved states. The author
-//! of an algorithm need not read it.
+//! of a new algorithm need not read this module.
 
 mod acting;
 pub(crate) mod method;

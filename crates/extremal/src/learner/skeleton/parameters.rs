@@ -12,7 +12,7 @@ fields! {
         pub horizon: Option<u64> = None => Kind::COUNT,
         /// a bound G on the gradients' ℓ2 norm; without it, √(Σ‖g‖²) replaces G√t and T is not used
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// factor on the step size of the theorem
+        /// a factor that multiplies the theorem's step size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// whether an unknown T or G is estimated by doubling, with restarts at the current
         /// decision; must be false if T and G are given

@@ -3,16 +3,16 @@
 /// The known constants, and the step sizes that follow from them.
 ///
 /// η_t is a factor that depends on the algorithm, divided by G√T. If T or G is unknown, another
-/// quantity replaces G√T. For λ-strongly convex losses it is λt.
+/// quantity replaces G√T. For λ-strongly convex losses the divisor is λt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Schedule {
-    /// T and G are known; the divisor is G√T.
+    /// T and G are known. The divisor is G√T.
     Fixed { horizon: f64, bound: f64 },
-    /// Only G is known; the divisor is G√t.
+    /// Only G is known. The divisor is G√t.
     Rounds { bound: f64 },
-    /// T and G are not used; the divisor is √(Σ‖g‖²).
+    /// T and G are not used. The divisor is √(Σ‖g‖²).
     Gradients,
-    /// The losses are λ-strongly convex; the divisor is λt.
+    /// The losses are λ-strongly convex. The divisor is λt.
     Strong { lambda: f64 },
 }
 

@@ -10,7 +10,7 @@ use crate::learner::{LearnerSpec, Storage};
 use crate::loss::{Loss, Objective};
 use crate::set::{Set, Structure};
 
-/// The factors on the step size that the default tries at the same time.
+/// The relative step sizes that the default learner tries at the same time.
 const GRID: [f64; 4] = [0.25, 1.0, 4.0, 16.0];
 
 /// The default learner for a set and a loss. It needs neither T nor G nor a step size, and has a
@@ -32,10 +32,10 @@ const GRID: [f64; 4] = [0.25, 1.0, 4.0, 16.0];
 /// On the set [`unit-free`](crate::set::unit_free), the default is the learner of the same name. It
 /// observes examples instead of gradients.
 ///
-/// The choice for nonlinear losses was measured on ℓ2 and ℓ1.5 balls (`bench/quality.py`): the
+/// The choice for nonlinear losses was measured on ℓ2 and ℓ1.5 balls (`bench/quality.py`). The
 /// regret was 1.1 to 1.7 times that of gradient descent with the best of 120 step sizes a/(t + b).
-/// On an ℓ1 ball with the solution well inside, the ratio was 2.5 to 4.5, because the vertices are
-/// far away.
+/// On an ℓ1 ball with the solution far from the boundary, the ratio was 2.5 to 4.5, because the
+/// vertices are far away.
 ///
 /// ```
 /// use extremal::learner::{Storage, default_for};
@@ -101,10 +101,10 @@ pub fn default_for<L: Loss + ?Sized>(
 }
 
 /// The default radius of the ℓ2 ball if no set is given. The arguments are the ℓ2 norms of the
-/// first rows of a stream (a hundred are enough) and their labels. The ball is large enough to
-/// contain the best decision of nearly every stream.
+/// first rows of a stream (a hundred are enough) and the labels of these rows. The ball is large
+/// enough to contain the best decision of nearly every stream.
 /// [`coin-ftrl`](crate::learner::untuned::coin_ftrl) learns every smaller radius at the same time,
-/// so that a large ball costs it little.
+/// so that a large ball hardly increases its regret.
 ///
 /// The radius is 1024·max |label| / median ‖a‖, rounded to a power of two. A decision in this ball
 /// can predict a thousand times the largest label from a typical row. If the data change their
@@ -124,7 +124,7 @@ pub fn default_radius(norms: &[f64], labels: &[f64]) -> f64 {
     let labels = labels.iter().map(|y| y.abs()).filter(usable);
     let largest = labels.fold(0.0, f64::max);
     let largest = if largest > 0.0 { largest } else { 1.0 };
-    // the exponent stays below that of the largest radius that a set accepts, for any data
+    // for any data, the radius stays below the largest radius that a set accepts
     let exponent = (10.0 + largest.log2() - typical.log2()).round();
     exponent.clamp(-300.0, 300.0).exp2()
 }

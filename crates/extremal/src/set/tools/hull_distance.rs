@@ -8,8 +8,8 @@
 
 use crate::kernel::{axpy, dot, max_abs, norm};
 
-/// A column is treated as dependent on others if the part of it that is orthogonal to them is at
-/// most this share of its length.
+/// A column is treated as dependent on other columns if its part that is orthogonal to these columns is
+/// at most this share of its length.
 const DEPENDENT: f64 = 1e-13;
 
 /// The memory for one hull. Each column has `rows` = d + 1 entries.
@@ -90,8 +90,8 @@ impl Nearest {
         scale
     }
 
-    /// Adds the column that reduces the residual most, and removes the columns that become
-    /// superfluous. Returns false if no column reduces it.
+    /// Adds the column that reduces the residual most, and removes the columns that become superfluous.
+    /// Returns false if no column reduces the residual.
     fn step(&mut self) -> bool {
         let length = norm(&self.residual);
         if self.used.len() == self.rows || length <= 1e-16 {
@@ -139,8 +139,8 @@ impl Nearest {
         self.barred[i] = true;
     }
 
-    /// Computes the QR factors of the active columns from the k-th on. Returns false if a column
-    /// depends on earlier ones.
+    /// Computes the QR factors of the active columns from the k-th on. Returns false if a column depends
+    /// on earlier columns.
     fn factor_from(&mut self, k: usize) -> bool {
         let rows = self.rows;
         for j in k..self.used.len() {

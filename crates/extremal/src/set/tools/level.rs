@@ -8,8 +8,8 @@ use crate::set::{Projection, check_point};
 /// entries have a given sum.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Level {
-    /// The entry from which the level is measured. Differences of large numbers keep digits that sums of
-    /// them lose.
+    /// The entry from which the level is measured. The difference of two large numbers keeps digits that
+    /// their sum loses.
     pub base: f64,
     /// How far the level lies below `base`, in units of the cap: from 0 to 1.
     pub depth: f64,
@@ -23,7 +23,7 @@ impl Level {
     /// number of all entries.
     pub fn find(order: &[f64], cap: f64, total: f64) -> Self {
         // If the level were `base`, the shares would add up to less than the total. If the level were one
-        // cap below `base`, they would add up to at least the total.
+        // cap below `base`, the shares would add up to at least the total.
         let base = order[(total.ceil() as usize - 1).min(order.len() - 1)];
         let height = |y: f64| (y - base) / cap;
         let full = order.partition_point(|&y| height(y) >= 1.0);
@@ -65,7 +65,7 @@ impl Level {
     }
 }
 
-/// The projection onto {0 ≤ x ≤ cap, Σx = total·cap}, or one of its variants.
+/// The projection onto {0 ≤ x ≤ cap, Σx = total·cap}, or onto a variant of this set.
 pub(crate) struct LevelProjection {
     dim: usize,
     cap: f64,
@@ -104,9 +104,9 @@ impl Projection for LevelProjection {
         let (cap, total) = (self.cap, self.total);
         check_point(self.dim, x)?;
         let low = if self.signed { -cap } else { 0.0 };
-        // If the clipped point satisfies the bound on the sum, it is the projection. Otherwise the
-        // sum is at its bound, and the amount subtracted from every entry before clipping is a
-        // water level.
+        // If the clipped point satisfies the bound on the sum, the clipped point is the projection.
+        // Otherwise the sum is at its bound, and the amount subtracted from every entry before clipping
+        // is a water level.
         let clipped = x.iter().map(|v| v.clamp(low, cap).abs() / cap);
         if self.at_most && clipped.sum::<f64>() <= total {
             x.iter_mut().for_each(|x| *x = x.clamp(low, cap));

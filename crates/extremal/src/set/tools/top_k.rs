@@ -1,8 +1,8 @@
 //! The k largest of many numbers, for oracles whose atoms have k entries.
 
-/// Selects the k largest keys in one pass. It stores at most about 2k keys at a time. The pass costs
-/// O(d), and sorting the selection by index costs O(k log k). Of equal keys it selects those with the
-/// smallest indices.
+/// Selects the k largest keys in one pass. The selection stores at most about 2k keys at a time. The pass
+/// costs O(d), and sorting the selection by index costs O(k log k). Among equal keys, the keys with the
+/// smallest indices are selected.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Top {
     kept: Vec<(f64, u32)>,
@@ -75,8 +75,8 @@ impl Top {
     }
 }
 
-/// The number of keys after which all but the k largest are dropped. With this limit, keys are
-/// rarely dropped, even if each key exceeds the one before.
+/// The number of keys after which all but the k largest are dropped. With this limit, keys are rarely
+/// dropped, even if each key exceeds the key before.
 fn limit(k: usize) -> usize {
     k.saturating_mul(2).saturating_add(64)
 }

@@ -20,21 +20,21 @@ const LARGEST_FUSED_POWER: f64 = 32.0;
 /// The square of the smallest norm of a direction that is not treated as 0.
 const SMALLEST_SQUARE: f64 = SMALLEST_DIRECTION * SMALLEST_DIRECTION;
 
-/// (x, c) with every entry of both vectors.
+/// (x, c), where both vectors are stored with every entry.
 pub struct DenseSurrogate {
     set: SharedSet,
     oracle: CheckedOracle,
     way: AtomForm,
     vectors: Vectors,
-    /// x₁, unless it is 0.
+    /// x₁. It is `None` if x₁ = 0.
     origin: Option<Vec<f64>>,
-    /// On ℓp balls the powers s, on general sets the direction.
+    /// On ℓp balls these are the powers s. On general sets this is the direction.
     scratch: Buffer,
-    /// The direction on ℓp balls with a general power. On general sets, x − v, which is computed
-    /// only if sums cancel.
+    /// On ℓp balls with a general power this is the direction. On general sets it is x − v, which
+    /// is computed only if sums cancel.
     away: Buffer,
-    /// For general sets: the atom of the last committed round, where an iterative oracle starts,
-    /// and the atom of the last probe. A commit swaps the two, so that a discarded probe has no
+    /// Two atoms, for general sets: that of the last committed round, where an iterative oracle
+    /// starts, and that of the last probe. A commit swaps the two, so that a discarded probe has no
     /// effect.
     guess: Atom,
     atom: Atom,
@@ -54,7 +54,7 @@ pub struct DenseSurrogate {
 enum AtomForm {
     /// On the ℓ2 ball, v = α∇F.
     Direction { radius: f64 },
-    /// On an ℓp ball, v = κs, where s are powers of the entries of ∇F.
+    /// On an ℓp ball, v = κs, where the entries of s are powers of the entries of ∇F.
     Power {
         p: f64,
         radius: f64,
@@ -78,7 +78,7 @@ enum LastAtom {
 struct Vectors {
     x: Buffer,
     c: Buffer,
-    /// c', from a probe to its commit.
+    /// c' between a probe and its commit.
     next: Buffer,
     /// A sparse gradient in dense form. It is all zeros between rounds, and empty before the first
     /// sparse gradient.
@@ -211,8 +211,8 @@ impl DenseSurrogate {
         }
     }
 
-    /// Each form of the atom has its own function. Only the first and shortest function, which
-    /// calls no oracle, is inlined into the round. The results are unwrapped and wrapped again
+    /// Each form of the atom has its own function. Only the first function is inlined into the
+    /// round. It is the shortest, and calls no oracle. The results are unwrapped and wrapped again
     /// here, because this keeps the fields of the probe in registers.
     #[inline(always)]
     fn probe_dense(&mut self, update: &Update<'_>) -> Result<Probe> {
@@ -232,7 +232,7 @@ impl DenseSurrogate {
     }
 
     /// Checks the sizes of the gradient with the norms from the first pass. Returns false if the
-    /// row is treated as 0, and the first pass must run again without it.
+    /// row is treated as 0. The first pass must then run again without the row.
     #[inline]
     fn admits(update: &Update<'_>, scan: &InnerProducts) -> Result<bool> {
         let counts = update.counts(scan.gg.sqrt(), scan.xx)?;
@@ -272,7 +272,7 @@ impl DenseSurrogate {
             probe.oracle_calls = 1;
             probe.gap = scan.dx + radius * norm;
             probe.distance_squared = (vv + scan.xx) - 2.0 * vx;
-            // The gap is at least ‖∇F‖·‖v − x‖²/(2r), so that it cancels only if the distance does.
+            // The gap is at least ‖∇F‖·‖v − x‖²/(2r), so it cancels only if the distance cancels.
             if probe.distance_squared < CANCELLED * (vv + scan.xx) {
                 (probe.gap, probe.distance_squared) =
                     kernel::residual_direction(self.vectors.formed(update.beta), alpha);

@@ -9,7 +9,7 @@ use crate::range::SMALLEST_DIRECTION;
 use crate::surrogate::lazy::cells::{Cells, Change, Coordinates, Gram};
 use crate::surrogate::sparse_vector::SparseVector;
 
-/// A sum that is below this share of the sum of its terms' sizes has cancelled.
+/// A sum has cancelled if it is below this share of the sum of its terms' absolute values.
 const CANCELLED: f64 = 1e-4;
 
 /// ‖v − x‖² is treated as 0 below this share of ‖v‖² + ‖x‖².
@@ -33,7 +33,7 @@ const NEGLIGIBLE: f64 = 1e-40;
 pub(crate) struct Span {
     pub cells: Cells,
     pub at: Numbers,
-    /// x₁, unless it is 0.
+    /// x₁. It is `None` if x₁ = 0.
     pub origin: Option<SparseVector>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Numbers {
     pub passes: Passes,
 }
 
-/// The number of passes over all entries, by reason. It measures the cost of a run.
+/// The number of passes over all entries, for each reason. It measures the cost of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Passes {
     /// Passes that recomputed the inner products.
@@ -69,7 +69,7 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// The number of all passes.
+    /// The total number of passes.
     pub fn total(&self) -> u64 {
         self.products + self.dense + self.written
     }
@@ -142,8 +142,8 @@ impl Span {
         }
     }
 
-    /// The change of u and w that adds k·a, of norm `size`, to c and leaves x unchanged. It is
-    /// `None` if x and c are almost parallel.
+    /// The change of u and w that adds k·a to c and leaves x unchanged. `size` is ‖k·a‖. The result
+    /// is `None` if x and c are almost parallel.
     fn change(&self, k: f64, size: f64) -> Option<Change> {
         let ([p, q], [e, f]) = (self.at.x, self.at.c);
         let rho = -q / p;
@@ -233,7 +233,7 @@ impl Span {
         self.rest_on_origin(beta);
     }
 
-    /// Sets x = x₁ and c = −βx₁. Requires w = 0 and u = x₁, or w = x₁ and u = 0 if β = 0.
+    /// Sets x = x₁ and c = −βx₁. The call requires w = 0 and u = x₁, or w = x₁ and u = 0 if β = 0.
     pub fn rest_on_origin(&mut self, beta: f64) {
         let centred = self.origin.as_ref().is_none_or(SparseVector::is_empty);
         let still = beta == 0.0 || centred;
@@ -248,7 +248,7 @@ impl Span {
         self.measure_basis();
     }
 
-    /// Whether ∇F, whose length is `norm`, is 0 up to rounding.
+    /// Whether ∇F is 0 up to rounding. `norm` is the length of ∇F.
     fn is_still(&self, norm: f64, xx: f64) -> bool {
         !(norm > SMALLEST_DIRECTION.max(NEGLIGIBLE * self.at.beta * xx.sqrt()))
     }
@@ -267,7 +267,7 @@ impl Span {
         if self.is_still(scale * norm, xx) {
             return Some(Measured::still(slope, xx));
         }
-        // v − x in coordinates: its length and the gap do not cancel if x is close to v
+        // v − x in coordinates, so that its length and the gap do not cancel if x is close to v
         let away = plus(times(-1.0 / norm, d), -1.0, self.at.x);
         let distance = match self.at.gram.dot_unless_cancelled(away, away, CANCELLED) {
             Some(distance) => distance,
@@ -321,7 +321,7 @@ impl Span {
             }
         };
         if self.at.beta > 0.0 && self.at.beta * xx.sqrt() > 0.1 * f * cc.sqrt() {
-            // c + βx cancels: store ∇F itself, and x = (∇F − c)/β
+            // c + βx cancels, so ∇F itself is stored, and x = (∇F − c)/β
             self.cells.rewrite([d, c]);
             self.at.x = [scale / self.at.beta, -f / self.at.beta];
             self.at.c = [0.0, f];
@@ -344,8 +344,8 @@ impl Span {
             self.at.gradient,
         );
         self.at.gradient = plus(times(keep, self.at.gradient), sigma, self.at.c);
-        // In each coordinate, the smaller of x and ∇F = c + βx is more exact and determines the
-        // larger.
+        // In each coordinate, the smaller of x and ∇F = c + βx is more exact, so the larger is
+        // computed from it.
         for i in 0..2 {
             let (c, d) = (self.at.c[i], self.at.gradient[i]);
             if c != 0.0 && d.abs() < 0.5 * c.abs() && self.at.beta > 0.0 {

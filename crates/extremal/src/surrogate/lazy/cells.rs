@@ -3,7 +3,7 @@
 //! non-zero, and w can be scaled in O(1).
 //!
 //! The numbers of one feature are stored together, so that a touched feature costs one cache miss.
-//! A pass over all features visits, in order, the blocks with a feature that was ever touched. The
+//! A pass over all features visits, in order, the blocks that contain a touched feature. The
 //! results therefore do not depend on the number of other features.
 
 use serde::{Deserialize, Serialize};
@@ -26,9 +26,9 @@ struct LazyEntry {
     u: f64,
 }
 
-/// The vectors w and u. Each [`Cells::scale_w`] starts an epoch, and the factor of that epoch is
-/// pending for cells with an older stamp. If a cell is two or more epochs behind, its w is treated
-/// as 0, because each factor is below [`Cells::VANISHING`].
+/// The vectors w and u. Each call of [`Cells::scale_w`] starts an epoch. The factor of this epoch
+/// is pending for all cells with an older stamp. If a cell is two or more epochs behind, its w is
+/// treated as 0, because each factor is below [`Cells::VANISHING`].
 #[derive(Default)]
 pub(crate) struct Cells {
     cells: Touched<LazyEntry>,
@@ -68,14 +68,14 @@ impl Gram {
         a + b + c
     }
 
-    /// ⟨y, z⟩, or `None` if the sum is below the share `least` of its terms' absolute values.
+    /// ⟨y, z⟩, or `None` if this is below `least` times the sum of its terms' absolute values.
     pub fn dot_unless_cancelled(&self, y: Coordinates, z: Coordinates, least: f64) -> Option<f64> {
         let [a, b, c] = self.terms(y, z);
         let sum = a + b + c;
         (sum.abs() >= least * (a.abs() + b.abs() + c.abs())).then_some(sum)
     }
 
-    /// An upper bound on ‖y‖, which is nearly exact unless the parts of y along w and u cancel.
+    /// An upper bound on ‖y‖. It is nearly exact unless the parts of y along w and u cancel.
     pub fn size(&self, y: Coordinates) -> f64 {
         y[0].abs() * self.ww.sqrt() + y[1].abs() * self.uu.sqrt()
     }
@@ -119,7 +119,7 @@ impl Cells {
         self.cells.grow(dim);
     }
 
-    /// Reserves memory for this many features; [`Cells::grow`] adds them.
+    /// Reserves memory for this many features. [`Cells::grow`] adds them.
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
         self.cells.reserve(dim)
     }
@@ -152,8 +152,8 @@ impl Cells {
         y[0] * w + y[1] * u
     }
 
-    /// u += δa and w += ρδa, with the inner products updated. Returns ⟨a, y⟩ from before the
-    /// change. The row must not exceed the dimension.
+    /// Sets u += δa and w += ρδa, and updates the inner products. Returns ⟨a, y⟩ before the change.
+    /// The row must not exceed the dimension.
     pub fn absorb(
         &mut self,
         row: &Row<'_>,
@@ -162,7 +162,7 @@ impl Cells {
         y: Coordinates,
     ) -> f64 {
         let Change { delta, rho, size } = change;
-        // the product is computed separately if δ is too small to divide by
+        // the product is computed separately if δ is too small for a division
         let apart = (!delta.is_normal()).then(|| self.dot(row, y));
         let (pending, epoch) = (&self.pending(), self.epoch);
         let Touched { items, marks } = &mut self.cells;
@@ -194,7 +194,8 @@ impl Cells {
         apart.unwrap_or((y[0] * bw + y[1] * bu) / delta)
     }
 
-    /// If `notes` is true, starts to record changes for [`Cells::undo`]. If not, stops recording.
+    /// If `notes` is true, starts to record changes for [`Cells::undo`]. Otherwise, stops
+    /// recording.
     pub fn note(&mut self, notes: bool) {
         self.noted.clear();
         self.notes = notes;
@@ -259,8 +260,8 @@ impl Cells {
         self.epoch = 1;
     }
 
-    /// Adds multiples of a sparse vector to w and u. No factor may be pending, as after
-    /// [`Cells::clear`] and [`Cells::rewrite`].
+    /// Adds multiples of a sparse vector to w and u. Call it only if no factor is pending, for
+    /// example after [`Cells::clear`] or [`Cells::rewrite`].
     pub fn add(&mut self, [w, u]: Coordinates, indices: &[u32], values: &[f64]) {
         for (&i, v) in indices.iter().zip(values) {
             let cell = &mut self.cells.items[i as usize];
@@ -343,7 +344,7 @@ impl Cells {
     }
 }
 
-/// Sums over a row. The entries of a sparse row are added to the partial sums in turn.
+/// Sums over a row. Entry j of a sparse row is added to partial sum j mod [`LANES`].
 #[inline]
 fn sum_over(row: &Row<'_>, mut add: impl FnMut(usize, f64, &mut [f64; 2])) -> [f64; 2] {
     let mut sums = [[0.0; 2]; LANES];

@@ -2,15 +2,15 @@
 //!
 //! On this ball the atom is a multiple of ∇F = c + βx, so that a step keeps x and c in the span of
 //! two vectors w and u. Three pairs of coordinates describe x, c and ∇F with respect to (w, u), and
-//! a step changes these coordinates only. A gradient k·a adds multiples of a to w and u, so that x
-//! does not change and k·a is added to c. Every length that the step needs follows from the inner
-//! products of w and u.
+//! a step changes these coordinates only. For a gradient k·a, multiples of a are added to w and u.
+//! They are such that c grows by k·a and x does not change. Every length that the step needs
+//! follows from the inner products of w and u.
 //!
 //! In exact arithmetic nothing more is needed. Rounding requires these safeguards:
 //! - ∇F's coordinates have their own recurrence, because c + βx cancels when x nearly minimises F.
 //! - w is scaled in O(1) when the coordinate of x along w vanishes ([`Cells`]).
-//! - The inner products are recomputed when u has cancelled, or when the absorbed non-zeros are
-//!   four times the touched features.
+//! - The inner products are recomputed when u has cancelled, or when the number of absorbed
+//!   non-zeros is four times the number of touched features.
 //! - If ∇F, x or v − x cancels, one round uses all entries, and the basis is replaced by a better
 //!   one.
 //! - Before a gradient that is very large compared with x, the basis becomes w = x and u = c.
@@ -18,9 +18,9 @@
 //!
 //! Passes over all entries are rare on noisy streams ([`LazySurrogate::passes`]). Two kinds of
 //! streams can need such a pass every few rounds, or in every round. In the first kind, all
-//! gradients lie along one line, or have sums that cancel repeatedly. The other kind has the update
-//! c' = c + k·a + m·x with a non-zero m. Here c has a part along w, later steps make x and c nearly
-//! parallel, and the basis soon loses its accuracy.
+//! gradients lie along one line, or have sums that cancel repeatedly. In the second kind, the
+//! update is c' = c + k·a + m·x with a non-zero m. Then c has a part along w, later steps make x
+//! and c nearly parallel, and the basis soon loses its accuracy.
 //!
 //! Features that no gradient has touched affect neither the numbers, nor the time of a pass, nor
 //! the saved state. Features can be added at any time ([`Surrogate::grow`]).
@@ -44,7 +44,7 @@ pub struct LazySurrogate {
     set: SharedSet,
     radius: f64,
     span: Span,
-    /// −1/‖∇F‖ of the last probe, unless ∇F = 0.
+    /// −1/‖∇F‖ of the last probe. It is `None` if ∇F = 0.
     alpha: Option<f64>,
     /// The state before a probe that may be discarded: the numbers and, if F restarts, x₁.
     before: Option<(Numbers, Option<Option<SparseVector>>)>,
@@ -105,7 +105,7 @@ impl Point for LazySurrogate {
     }
 
     fn write(&self, out: &mut [f64]) {
-        assert_eq!(out.len(), self.dim(), "a decision is written whole");
+        assert_eq!(out.len(), self.dim(), "out has the decision's dimension");
         self.span
             .cells
             .write(times(self.radius, self.span.at.x), out);
@@ -118,8 +118,8 @@ impl Point for LazySurrogate {
             .for_each(|(i, v)| each(i, v));
     }
 
-    /// x is a combination of two vectors whose parts are at most 100 times as long as x. Inner
-    /// products are recomputed before their error exceeds this accuracy.
+    /// x is a combination of two vectors. Each of its two parts is at most 100 times as long as x.
+    /// Inner products are recomputed before their error exceeds this accuracy.
     fn accuracy(&self) -> Accuracy {
         Accuracy {
             dot: 128.0,

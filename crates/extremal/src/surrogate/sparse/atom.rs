@@ -58,7 +58,7 @@ impl SparseSurrogate {
         }
         let size = self.atoms.size;
         let (value, direction) = match self.atoms.signs {
-            // the key is an absolute value, so that the sign of the entry is needed
+            // the key is an absolute value, so the sign of the entry is also needed
             AtomSigns::Any if key >= SMALLEST_DIRECTION => match self.entry(feature) {
                 direction if direction > 0.0 => (-size, direction),
                 direction => (size, direction),
@@ -76,7 +76,7 @@ impl SparseSurrogate {
         true
     }
 
-    /// The entry of ∇F for a feature, on balls, where entries outside the support equal c.
+    /// The entry of ∇F for a feature. The set is a ball, where ∇F equals c outside the support.
     fn entry(&self, feature: usize) -> f64 {
         match self.support.slot(feature) {
             Some(slot) => self.support.direction()[slot],

@@ -1,16 +1,18 @@
 //! Sparse storage, for sets whose atoms have few entries (ℓ1 balls, simplices, the k-sparse
 //! polytope). A round costs O(non-zeros of the gradient + support of x) in any dimension.
 //!
-//! The support consists of the features that were in an atom. Outside the support, all entries of x
-//! equal one number `rest`. It is 0, except on a simplex if the start x₁ is its centre. On the
-//! support, x and c are stored side by side, as in dense storage ([`Support`]). Elsewhere ∇F = c +
-//! β·rest, so that the best entry of ∇F is also the best entry of c. A [`Ranked`] vector keeps
-//! track of this entry, and changes only where gradients are non-zero. Some terms add the same
-//! number to every entry: m·rest, and the rest of x₁. One number `offset` stores their sum.
+//! The support consists of the features that have been part of an atom. Outside the support, all
+//! entries of x equal one number `rest`. This number is 0, unless the set is a simplex and the
+//! start x₁ is its centre. On the support, x and c are stored side by side, as in dense storage
+//! ([`Support`]). Elsewhere ∇F = c + β·rest, so that the best entry of ∇F is also the best entry of
+//! c. A [`Ranked`] vector keeps track of this entry, and changes only where gradients are non-zero.
+//! Some terms, such as m·rest, add the same number to every entry of c. The number `offset` stores
+//! the sum of these terms.
 //!
-//! A probe writes c' over c outside the support and records the old entries. It restores them if
-//! the round fails. No factor is applied lazily, and the only running sum has no drift ([`Wide`]).
-//! Given equal steps, decisions on balls therefore have the same bits as in dense storage.
+//! Outside the support, a probe overwrites c with c' and records the old entries. If the round
+//! fails, the old entries are restored. No factor is applied lazily, and the only running sum has
+//! no drift ([`Wide`]). Given equal steps, decisions on balls therefore have the same bits as in
+//! dense storage.
 //!
 //! A feature leaves the support when its entry returns to `rest`: after σ = 1, or when the
 //! difference is below [`NEGLIGIBLE`].
@@ -46,7 +48,7 @@ pub struct SparseSurrogate {
     support: Support,
     rest: f64,
     offset: f64,
-    /// x₁: the number `first_rest` except for the entries in `first`.
+    /// All entries of x₁ are `first_rest`, except the entries in `first`.
     first_rest: f64,
     first: SparseVector,
     last: Last,
@@ -65,7 +67,7 @@ struct Last {
     is_aside: bool,
     /// Whether F restarts.
     restarts: bool,
-    /// The atom, unless ∇F = 0.
+    /// Whether there is an atom, and the atom. There is none if ∇F = 0.
     found: bool,
     atom: Vec<Corner>,
 }
@@ -138,7 +140,7 @@ impl SparseSurrogate {
 
     /// Writes c into `out`, which must have [`Point::dim`] entries.
     pub fn write_sum(&self, out: &mut [f64]) {
-        assert_eq!(out.len(), self.dim(), "a sum is written whole");
+        assert_eq!(out.len(), self.dim(), "out has the decision's dimension");
         for (out, c) in out.iter_mut().zip(self.outside.values()) {
             *out = c + self.offset;
         }
@@ -230,7 +232,7 @@ impl SparseSurrogate {
         }
     }
 
-    /// Computes the probe. Its changes outside the support can be undone.
+    /// Computes the probe. The changes outside the support can be undone.
     fn form(&mut self, update: &Update<'_>, row_norm: f64) -> Probe {
         let (k, m, beta) = (update.row_factor(), update.decision_factor(), update.beta);
         let gradient = update.gradient;
@@ -398,7 +400,7 @@ impl SparseSurrogate {
         }
     }
 
-    /// Removes features from the support whose entries differ negligibly from `rest`.
+    /// Removes a feature from the support if its entry differs negligibly from `rest`.
     fn drop_negligible(&mut self) {
         let rest = self.rest;
         let least = NEGLIGIBLE * kernel::max_abs(self.support.x()).max(rest);
@@ -433,14 +435,14 @@ impl Point for SparseSurrogate {
     }
 
     fn write(&self, out: &mut [f64]) {
-        assert_eq!(out.len(), self.dim(), "a decision is written whole");
+        assert_eq!(out.len(), self.dim(), "out has the decision's dimension");
         out.fill(self.rest);
         for (&i, x) in self.support.indices().iter().zip(self.support.x()) {
             out[i as usize] = *x;
         }
     }
 
-    /// Sums add the entries one by one, in one lane.
+    /// Every sum adds its entries one by one.
     fn accuracy(&self) -> Accuracy {
         Accuracy {
             dot: 4.0,

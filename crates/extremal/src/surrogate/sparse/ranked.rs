@@ -1,11 +1,11 @@
 //! A vector with holes that keeps track of its best entry, for
 //! [`SparseSurrogate`](crate::surrogate::sparse::SparseSurrogate). Most changes of an entry cost
-//! O(1), and the worst O(log d).
+//! O(1). The worst change costs O(log d).
 //!
 //! Levels lie above the entries: each number of a level is the best of [`FAN`] numbers of the level
 //! below. A change of an entry propagates to the next level only if it changes the best number of
 //! its block. A block is searched only if its best entry became worse. A vector of 10⁶ entries has
-//! three short levels, but a heap would move about twenty entries.
+//! three short levels. A heap would move about twenty entries per change.
 
 use crate::Result;
 use crate::memory::reserve;
@@ -20,7 +20,8 @@ const LEVELS: usize = 5;
 /// The key of a block that has only holes.
 const NONE: f64 = f64::NEG_INFINITY;
 
-/// The rule for the best entry, which has the largest key. The key of a hole is NaN.
+/// The rule that gives every entry a key. The best entry has the largest key, and the key of a hole
+/// is NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// An entry with the largest |v| is best.
@@ -63,7 +64,8 @@ impl Ranked {
         ranked
     }
 
-    /// Extends the vector to `dim` entries; `dim` is larger than before. The new entries are 0.
+    /// Extends the vector to `dim` entries. `dim` must be larger than before. The new entries are
+    /// 0.
     pub fn grow(&mut self, dim: usize) {
         let (mut from, mut len) = (self.values.len(), dim);
         self.values.resize(dim, 0.0);
@@ -83,7 +85,7 @@ impl Ranked {
         }
     }
 
-    /// Reserves memory for this many entries; [`Ranked::grow`] adds them.
+    /// Reserves memory for this many entries. [`Ranked::grow`] adds them.
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
         reserve(&mut self.values, dim, dim)?;
         let mut len = dim;
@@ -131,7 +133,7 @@ impl Ranked {
         self.total = total;
     }
 
-    /// Sets an entry to the finite number `v`, or to a hole if `v` is NaN.
+    /// Sets an entry to the finite number `v`, or makes it a hole if `v` is NaN.
     #[inline]
     pub fn set(&mut self, i: usize, v: f64) {
         let before = std::mem::replace(&mut self.values[i], v);
@@ -176,7 +178,7 @@ impl Ranked {
         best(&self.levels[self.height - 1], |key| key)
     }
 
-    /// The first entry whose key is accepted. A key that is better than an accepted one must be
+    /// The first entry whose key is accepted. If a key is accepted, every better key must be
     /// accepted too.
     pub fn first(&self, accepts: impl Fn(f64) -> bool) -> Option<usize> {
         let mut place = 0;
@@ -236,7 +238,7 @@ mod tests {
         assert_eq!(found, plainly(ranked.order, &ranked.values));
     }
 
-    /// A random number from a few values, so that ties occur, or a hole.
+    /// A hole, or one of a few random numbers, so that ties occur.
     fn number(state: &mut u64) -> f64 {
         *state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
         match (*state >> 40) % 8 {

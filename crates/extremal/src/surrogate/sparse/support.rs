@@ -1,6 +1,6 @@
-//! The entries of x on the support, with c beside them, for
-//! [`SparseSurrogate`](crate::surrogate::sparse::SparseSurrogate). They form a small dense problem
-//! for the dense kernels.
+//! The entries of x and c on the support, for
+//! [`SparseSurrogate`](crate::surrogate::sparse::SparseSurrogate). These entries form a small dense
+//! problem for the dense kernels.
 
 use crate::Result;
 use crate::kernel::{self, InnerProducts, Pass};
@@ -21,7 +21,7 @@ pub(crate) struct Support {
     indices: Vec<u32>,
     x: Vec<f64>,
     c: Vec<f64>,
-    /// c', from a probe to its commit.
+    /// c' between a probe and its commit.
     next: Vec<f64>,
     /// The entries of the gradient's row that have slots. All are 0 between rounds.
     row: Vec<f64>,
@@ -56,7 +56,7 @@ impl Support {
         self.slots.resize(dim, NOWHERE);
     }
 
-    /// Reserves memory for this many features; [`Support::grow`] adds them.
+    /// Reserves memory for this many features. [`Support::grow`] adds them.
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
         reserve(&mut self.slots, dim, dim)
     }
@@ -114,7 +114,8 @@ impl Support {
         }
     }
 
-    /// Removes a slot, and moves the last slot to its position. Returns its feature and c.
+    /// Removes a slot, and moves the last slot to the free position. Returns the feature and the c
+    /// of the removed slot.
     pub fn remove(&mut self, slot: usize) -> (usize, f64) {
         let feature = self.indices.swap_remove(slot) as usize;
         self.slots[feature] = NOWHERE;
@@ -179,7 +180,7 @@ impl Support {
     }
 
     /// Forms c' = c + k·row + m·x and the direction c' + βx, with their inner products. If
-    /// `on_base` is true, the shifted sum replaces c. The call then sets the row to 0.
+    /// `on_base` is true, the shifted sum replaces c. Afterwards the row is 0.
     pub fn scan(&mut self, [k, m, beta]: [f64; 3], on_base: bool) -> InnerProducts {
         let form = Pass {
             c: if on_base { &self.base } else { &self.c },
@@ -214,7 +215,8 @@ impl Support {
         Some((top, feature? as usize))
     }
 
-    /// The smallest feature whose entry of the direction satisfies `is_like`. It is fast if few do.
+    /// The smallest feature whose entry of the direction satisfies `is_like`. The search is fast if
+    /// few entries do.
     #[inline]
     fn first_with(&self, is_like: impl Fn(f64) -> bool) -> Option<u32> {
         let direction = self.direction();
@@ -237,9 +239,9 @@ impl Support {
             .any(|chunk| holds_any(chunk, &is_like))
     }
 
-    /// (⟨direction, x − v⟩, ‖x − v‖²) over the slots, for a v that has non-zeros at a few features.
+    /// (⟨direction, x − v⟩, ‖x − v‖²) over the slots, for a v with few non-zeros.
     pub fn residual(&mut self, v: impl Iterator<Item = (usize, f64)>) -> (f64, f64) {
-        let away = &mut self.row; // the row is free after the scan
+        let away = &mut self.row; // this memory is unused after the scan
         away.copy_from_slice(&self.x);
         for (feature, v) in v {
             let slot = self.slots[feature];
@@ -257,8 +259,8 @@ impl Support {
 /// The number of entries in a block.
 const CHUNK: usize = 16;
 
-/// Whether `is_like` holds for an entry. There is no early exit, so that the compiler can vectorise
-/// it.
+/// Whether `is_like` holds for an entry. The loop has no early exit, so that the compiler can
+/// vectorise it.
 #[inline]
 fn holds_any(chunk: &[f64], is_like: impl Fn(f64) -> bool) -> bool {
     match <&[f64; CHUNK]>::try_from(chunk) {

@@ -11,8 +11,8 @@ use crate::set::{SharedSet, check_len};
 use crate::theory::{Assumption, Guarantee};
 use crate::{Gradient, Point, Result};
 
-/// Creates a hedge over learners of your own, all on this set. `settings` identifies the mixture: a
-/// saved state is only loaded if its settings are equal.
+/// Creates a hedge over learners of your own, all on this set. `settings` identifies the mixture. A
+/// saved state is loaded only if it has the same settings.
 pub fn over(
     settings: impl Into<String>,
     set: &SharedSet,
@@ -125,8 +125,7 @@ impl Body for Mixture {
         let regret = self.weights.regret_bound();
         let all = self.bases.iter();
         let all = all.filter_map(|base| guarantee(&**base, regret, self.least_ridge));
-        // Theorems whose assumptions hold have the highest rank, then those with fewer assumptions,
-        // then those with a smaller bound.
+        // The rank first compares whether the assumptions hold, then their number, then the bound.
         let rank = |theorem: &Guarantee| {
             let assumptions = theorem.assumptions();
             let broken = assumptions

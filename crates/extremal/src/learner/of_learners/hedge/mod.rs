@@ -4,11 +4,11 @@
 //!
 //! **Update.** Base learners play x_1, …, x_N. The decision is x = Σ w_i x_i, which lies in the set
 //! because the set is convex. Let k·a + ρx be the gradient at x, where ρ belongs to a ridge term.
-//! Each base is charged the loss φ_t(x_i) = ⟨k·a, x_i⟩ + (ρ/2)‖x_i‖², and receives the gradient of
+//! The loss of base i is φ_t(x_i) = ⟨k·a, x_i⟩ + (ρ/2)‖x_i‖², and the base receives the gradient of
 //! φ_t at its own decision. A base can thus still use the curvature of the ridge term. The weights
 //! are those of AdaHedge: w_i ∝ exp(−η Σφ_t(x_i)) with η = ln(N)/Δ and Δ = Σ δ_t, where δ_t is the
-//! mixability gap Σ w_i φ_t(x_i) + (1/η) ln Σ w_i exp(−ηφ_t(x_i)). They need neither a horizon nor
-//! a scale.
+//! mixability gap Σ w_i φ_t(x_i) + (1/η) ln Σ w_i exp(−ηφ_t(x_i)). The weights need neither a
+//! horizon nor a scale.
 //!
 //! **Guarantee.** Regret ≤ the bound of any base + 2Δ. Proof: by convexity, f_t(x) − f_t(u) ≤
 //! φ_t(x) − φ_t(u) ≤ Σ w_i φ_t(x_i) − φ_t(u). The terms Σ w_i φ_t(x_i) add up to the mix losses
@@ -52,7 +52,7 @@ use crate::{Error, Result};
 const NAME: &str = "hedge";
 
 fields! {
-    /// Spec of `hedge`.
+    /// The spec of `hedge`.
     pub struct Hedge {
         /// a base learner, played once for each value of the grid
         pub base: Option<Box<LearnerSpec>> = None => Kind::Spec("learner"),
@@ -134,9 +134,9 @@ fn no_base() -> Error {
     }
 }
 
-/// The guarantee of the mixture from a base's theorem: its bound + 2Δ, with the assumptions that
-/// the base can't check by itself. The result is `None` if the theorem assumes more about the
-/// losses than the ridge term.
+/// The guarantee of the mixture that follows from a base's theorem. Its bound is the base's
+/// bound + 2Δ. It has the assumptions that the base can't check by itself. The result is `None` if
+/// the theorem assumes more about the losses than the ridge term.
 fn guarantee(learner: &dyn Learner, regret: f64, ridge: f64) -> Option<Guarantee> {
     let own = learner.guarantee()?;
     let mut kept = Vec::new();

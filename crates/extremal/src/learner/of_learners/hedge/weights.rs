@@ -83,7 +83,7 @@ impl Weights {
         self.excess.len()
     }
 
-    /// Computes the weights, which are not saved, for a loaded state.
+    /// Computes the weights of a loaded state. The weights themselves are not saved.
     pub(crate) fn weighed(mut self) -> Self {
         self.log_count = (self.excess.len() as f64).ln();
         self.weigh();

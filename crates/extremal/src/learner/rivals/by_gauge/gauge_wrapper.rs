@@ -14,7 +14,7 @@
 //! and the bound is at most 2√2·R(1 + R/r)G√T.
 //!
 //! **Reference.** Mhammedi, *Efficient Projection-Free Online Convex Optimization with Membership
-//! Oracle*, COLT 2022; the base learner is scale-free gradient descent (Orabona & Pál, 2018).
+//! Oracle*, COLT 2022. The base learner is scale-free gradient descent (Orabona & Pál, 2018).
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -44,9 +44,9 @@ use crate::{Error, Result, kernel};
 const NAME: &str = "gauge-wrapper";
 
 fields! {
-    /// Spec of `gauge-wrapper`.
+    /// The spec of `gauge-wrapper`.
     pub struct GaugeWrapper {
-        /// factor on the step size of the theorem
+        /// a factor that multiplies the theorem's step size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
@@ -56,7 +56,7 @@ fields! {
 impl Described for GaugeWrapper {
     const ABOUT: About = About {
         summary: "gradient descent with the set's gauge instead of a projection",
-        cost: "2 gauges and 1 subgradient of the gauge, O(d) per round; no oracle call, no projection",
+        cost: "2 values and 1 subgradient of the gauge, and O(d) per round; no oracle call, no projection",
         guarantee: "sets with 0 inside and a cheap gauge: 2√2·R·√(Σ‖g̃‖²) ≤ 2√2·R(1 + R/r)·√(Σ‖g‖²), R = max ‖x‖, r = the radius of a ball around 0 inside the set",
         reference: "Mhammedi, COLT 2022",
         citations: &["Mhammedi2022", "OrabonaPal2018"],

@@ -1,24 +1,25 @@
 //! SO-OGD: gradient descent that returns to the set with separating hyperplanes.
 //!
-//! **Problem.** Convex losses over a set K between balls of radii r and R around 0. A separation
-//! oracle is needed. This learner uses a subgradient of the gauge γ ([`Set::gauge_gradient`]). No
-//! linear oracle and no projection is needed.
+//! **Problem.** Convex losses over a set K that contains the ball of radius r around 0 and lies in
+//! the ball of radius R. The learner needs a separation oracle, which it computes from a
+//! subgradient of the gauge γ ([`Set::gauge_gradient`]). It needs neither a linear oracle nor a
+//! projection.
 //!
 //! **Update.** Let y = x_t − η g_t, projected onto the ball of radius R. While γ(y) > 1, compute a
 //! subgradient s of γ at y and set y ← y − ((γ(y) − 1 + δ)/‖s‖²)s. This moves y onto a hyperplane
-//! that separates it from (1 − δ)K. The last y is x_{t+1}. With T and G, η = r/(2G√T) and δ =
-//! 4R/(r√T), but at most 1/2. If T or G is unknown, η_t = √2·R/√(Σ‖g‖²) and δ_t =
-//! min(1/2, 4R/(r√t)).
+//! that separates the old y from (1 − δ)K. The last y is x_{t+1}. With T and G, η = r/(2G√T) and δ
+//! = 4R/(r√T), but at most 1/2. If T or G is unknown, η_t = √2·R/√(Σ‖g‖²) and δ_t = min(1/2,
+//! 4R/(r√t)).
 //!
-//! **Guarantee.** With T and G, on every interval of L rounds and for every factor on η:
-//! regret ≤ 2R²/η + ηG²L/2 + δRGL. For the constants above this is at most G(r/4 + 8R²/r)√T if
-//! T ≥ 64R²/r². The number of separations is at most (R/r)² + (1 + 2RηG/(δr²) + (ηG/(δr))²)T, about
-//! 5T/4. If T or G is unknown, the bound is computed from the rounds played:
+//! **Guarantee.** With T and G, on every interval of L rounds and for every `eta-scale`: regret ≤
+//! 2R²/η + ηG²L/2 + δRGL. For the constants above this is at most G(r/4 + 8R²/r)√T if T ≥ 64R²/r².
+//! The number of separations is at most (R/r)² + (1 + 2RηG/(δr²) + (ηG/(δr))²)T, about 5T/4. If T
+//! or G is unknown, the bound is computed from the rounds played:
 //! √2·R·(2√(Σ‖g‖²) + Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²)) + R·Σδ_t‖g_t‖.
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
 //! with Adaptive Regret Guarantees*, COLT 2022. Each step of Garber & Kretzu has length δr. Here
-//! the gauge gives the distance to the hyperplane, which allows longer steps.
+//! the gauge gives the distance to the hyperplane, and the steps can be longer.
 //!
 //! ```
 //! use extremal::{LearnerSpec, SetSpec};
@@ -44,13 +45,13 @@ use crate::{Result, kernel};
 const NAME: &str = "so-ogd";
 
 fields! {
-    /// Spec of `so-ogd`.
+    /// The spec of `so-ogd`.
     pub struct SoOgd {
         /// the number of rounds T; without it, the step size decreases as gradients accumulate
         pub horizon: Option<u64> = None => Kind::COUNT,
         /// a bound G on the gradients' ℓ2 norm; without it, √(Σ‖g‖²) replaces G√t
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// factor on the step size of the theorem
+        /// a factor that multiplies the theorem's step size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
@@ -115,7 +116,8 @@ struct SoOgdMethod {
     schedule: Schedule,
     scale: f64,
     s: Vec<f64>,
-    /// The number of gauges computed so far. Each one counts as a call of the separation oracle.
+    /// The number of gauge values computed so far. Each one counts as a call of the separation
+    /// oracle.
     separations: u64,
 }
 

@@ -1,6 +1,6 @@
-//! Pairwise Frank-Wolfe steps on the regularised leader's F_t, over polytopes {Ax = b, l ≤ x ≤ u}
-//! whose vertices have entries l or u: simplices, k-subsets and cubes. A step makes two oracle
-//! calls, and no vertices are stored.
+//! Pairwise Frank-Wolfe steps on the objective F_t of the regularised leader. The set is a polytope
+//! {Ax = b, l ≤ x ≤ u} whose vertices have only the entries l and u, such as a simplex or a cube. A
+//! step makes two oracle calls, and no vertices are stored.
 //!
 //! **Problem.** Convex losses. If λ is given, the losses are λ-strongly convex.
 //!
@@ -42,7 +42,7 @@ use crate::{Error, Result};
 const NAME: &str = "pairwise";
 
 fields! {
-    /// Spec of `pairwise`.
+    /// The spec of `pairwise`.
     pub struct Pairwise {
         /// the number of rounds T; without T or G, the step size decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
@@ -52,7 +52,7 @@ fields! {
         pub lambda: Option<f64> = None => Kind::SIZE,
         /// the number of steps per round
         pub steps: u32 = 1 => Kind::Whole { low: 1, high: 1000 },
-        /// factor on dual averaging's step size; not allowed with λ
+        /// a factor that multiplies dual averaging's step size; not allowed with λ
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
@@ -134,8 +134,8 @@ struct State {
 }
 
 impl Pairs {
-    /// Makes one step from x, whose ∇F_t is known. Returns the gap before the step, and the step
-    /// size.
+    /// Makes one step from x, where ∇F_t(x) is already computed. Returns the gap before the step,
+    /// and the step size.
     fn step(&mut self, x: &mut [f64]) -> Result<(f64, f64)> {
         let Self {
             lower,
@@ -148,7 +148,8 @@ impl Pairs {
         let above = surrogate.above(x, found.value);
         self.oracle.check_gap(above + found.slack(), direction)?;
         let gap = surrogate.gap(above);
-        // Entries at a bound must not change. The others, at most 1 each, can't outweigh `never`.
+        // Entries at a bound must not change. The other entries are at most 1 each, and can't
+        // outweigh `never`.
         let never = 2.0 * x.len() as f64 + 2.0;
         for ((away, d), x) in self.away.iter_mut().zip(direction).zip(&*x) {
             *away = if *x <= *lower {

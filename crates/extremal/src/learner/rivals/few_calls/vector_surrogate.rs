@@ -29,8 +29,8 @@ impl Surrogate {
         }
     }
 
-    /// Writes S_t, from S_{t−1} and g, and computes the gradient at x with K_t = `stiffness`.
-    /// Returns false if the gradient is 0.
+    /// Computes S_t from S_{t−1} and g, and the gradient at x with K_t = `stiffness`. Returns false
+    /// if the gradient is 0.
     pub(crate) fn absorb(
         &mut self,
         now: &[f64],

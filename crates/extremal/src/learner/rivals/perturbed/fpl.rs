@@ -1,7 +1,6 @@
 //! FPL: follow the perturbed leader. Every decision is the mean of several perturbed leaders.
 //!
-//! **Problem.** Linear or smooth losses over any set, where the losses do not depend on the
-//! decisions.
+//! **Problem.** Linear or smooth losses over any set. The losses must not depend on the decisions.
 //!
 //! **Update.** x_{t+1} is the mean of m minimisers of ⟨S_t − v/δ, x⟩, where S_t is the sum of
 //! gradients and each v is drawn uniformly from the unit ball. With T and G, δ = 2/(G√(dT));
@@ -37,18 +36,18 @@ use crate::set::SharedSet;
 use crate::spec::{About, Described, Kind};
 
 fields! {
-    /// Spec of `fpl`.
+    /// The spec of `fpl`.
     pub struct Fpl {
         /// the number of rounds T; without it, δ decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
         /// a bound G on the gradients' ℓ2 norm; without it, δ depends on the observed gradients
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// the losses' smoothness β; default: 0, linear losses
+        /// the losses' smoothness β; default: 0, for linear losses
         pub smoothness: Option<f64> = None => Kind::CURVATURE,
         /// the number m of perturbed leaders in the mean; default: 4βR√T/(G√d) if T, G and β are
         /// given, otherwise 1
         pub samples: Option<u32> = None => Kind::COUNT,
-        /// factor on the theorem's δ, the inverse of the perturbation's size
+        /// a factor that multiplies the theorem's δ; the perturbation's size is 1/δ
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the seed of the perturbations
         pub seed: u64 = 0 => Kind::WHOLE,

@@ -1,4 +1,4 @@
-//! The perturbed leader in blocks of rounds, which `ospf` and `fpl` share.
+//! The perturbed leader in blocks of rounds. The learners `ospf` and `fpl` share this code.
 
 pub mod fpl;
 pub mod ospf;
@@ -133,8 +133,8 @@ struct Perturbed<K> {
     sample: Vec<f64>,
 }
 
-/// Draws a point uniformly from the unit ball: the direction of a normal vector, with norm u^(1/d)
-/// for a uniform u.
+/// Draws a point uniformly from the unit ball. Its direction is that of a normally distributed
+/// vector, and its norm is u^(1/d) for a uniform u.
 pub(crate) fn draw_from_ball(rng: &mut ChaCha8Rng, out: &mut [f64]) {
     let mut norm = 0.0;
     while !(norm > 1e-100) {

@@ -3,11 +3,11 @@
 //! **Problem.** Convex losses that do not depend on the decisions. The rate is better for smooth
 //! losses.
 //!
-//! **Update.** Rounds are grouped into blocks of k. After each block, the next decision is the mean
-//! of k minimisers of ⟨S − v/δ, x⟩, where S is the sum of gradients and each v is drawn uniformly
-//! from the unit ball. All k oracle calls take place in the last round of a block. For β-smooth
-//! losses k = (4βR/(G√d))^(2/3)·T^(1/3), but at most √T; otherwise k = T^(1/3). Here R is the
-//! largest distance of a point from the set's centre. If T is not given, the number of rounds
+//! **Update.** Rounds are grouped into blocks of k rounds. After each block, the next decision is
+//! the mean of k minimisers of ⟨S − v/δ, x⟩, where S is the sum of gradients and each v is drawn
+//! uniformly from the unit ball. All k oracle calls take place in the last round of a block. For
+//! β-smooth losses k = (4βR/(G√d))^(2/3)·T^(1/3), but at most √T; otherwise k = T^(1/3). Here R is
+//! the largest distance of a point from the set's centre. If T is not given, the number of rounds
 //! played replaces it. With T and G, δ = 2/(G√(dTk)); otherwise δ = 2/√(dΣ‖G_b‖²), where G_b is the
 //! sum of a block's gradients.
 //!
@@ -15,7 +15,7 @@
 //! (3/2)RG√(dTk) + kGD + min(βR²T/k, GRT/√k). This is of order T^(2/3) for smooth losses. No bound
 //! is proven for a single run.
 //!
-//! **Reference.** Hazan & Minasyan, COLT 2020, whose δ lacks the factor k.
+//! **Reference.** Hazan & Minasyan, COLT 2020. Their δ lacks the factor k.
 //! [`theory::perturbed`](crate::theory::perturbed) has the proof with constants.
 //!
 //! ```
@@ -40,7 +40,7 @@ use crate::set::SharedSet;
 use crate::spec::{About, Described, Kind};
 
 fields! {
-    /// Spec of `ospf`.
+    /// The spec of `ospf`.
     pub struct Ospf {
         /// the number of rounds T; without it, blocks grow and δ decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
@@ -48,7 +48,7 @@ fields! {
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the losses' smoothness β, which is 0 for linear losses
         pub smoothness: Option<f64> = None => Kind::CURVATURE,
-        /// factor on the theorem's δ, the inverse of the perturbation's size
+        /// a factor that multiplies the theorem's δ; the perturbation's size is 1/δ
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the seed of the perturbations
         pub seed: u64 = 0 => Kind::WHOLE,
@@ -98,7 +98,7 @@ impl perturbed::Kind for Blocks {
             .unwrap_or(1.0);
         let rounds = constants.horizon.map_or(t, |t| t as f64).max(1.0);
         let length = (ratio.powf(2.0 / 3.0) * rounds.cbrt()).round();
-        // Beyond √T, a longer block costs more than smoothness saves.
+        // In blocks longer than √T, each further round costs more regret than smoothness saves.
         let longest = rounds.sqrt().floor();
         let length = length.clamp(1.0, longest) as u32;
         (u64::from(length), length)

@@ -1,5 +1,5 @@
-//! Dual averaging: follow the regularised leader, with a Euclidean projection. It is a baseline
-//! that, unlike gradient descent, uses the whole sum of gradients.
+//! Dual averaging: follow the regularised leader, with a Euclidean projection. It is a baseline.
+//! Unlike gradient descent, it uses the sum of all gradients.
 //!
 //! **Problem.** Convex losses over a set with a projection.
 //!
@@ -34,13 +34,13 @@ use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Guarantee};
 
 fields! {
-    /// Spec of `dual-averaging`.
+    /// The spec of `dual-averaging`.
     pub struct DualAveraging {
         /// the number of rounds T; without T or G, the step size decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
         /// a bound G on the gradients' ℓ2 norm; without it, √(Σ‖g‖²) replaces G√t
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// factor on the step size of the theorem
+        /// a factor that multiplies the theorem's step size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
@@ -51,7 +51,7 @@ impl Described for DualAveraging {
     const ABOUT: About = About {
         summary: "follow the regularised leader with a projection: a baseline",
         cost: "1 projection and O(d) per round, no oracle call; lazy storage (ℓ2 balls): O(non-zeros)",
-        guarantee: "any set with a projection: G·D·√T with T and G; (3/2)·G·D·√T with G alone; (1 + √5/2)·D·√(Σ‖g‖²) with neither",
+        guarantee: "any set with a projection: G·D·√T with T and G; (3/2)·G·D·√T with G alone; (1 + √5/2)·D·√(Σ‖g‖²) without G",
         reference: "Nesterov, 2009; Xiao, JMLR 2010",
         citations: &["Nesterov2009", "Xiao2010"],
         examples: &[

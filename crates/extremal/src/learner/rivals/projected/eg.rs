@@ -1,5 +1,5 @@
-//! Exponentiated gradient: weights over the corners of a simplex or an ℓ1 ball that depend on the
-//! losses of the corners. Its regret grows with the logarithm of the dimension.
+//! Exponentiated gradient: a weighted mean of the corners of a simplex or an ℓ1 ball. The weights
+//! depend on the losses of the corners. The regret grows with the logarithm of the dimension.
 //!
 //! **Problem.** Convex losses over the simplex of total τ, with or without `at-most`, or over the
 //! ℓ1 ball of radius τ.
@@ -45,13 +45,13 @@ use crate::{Result, kernel};
 const NAME: &str = "eg";
 
 fields! {
-    /// Spec of `eg`.
+    /// The spec of `eg`.
     pub struct Eg {
         /// the number of rounds T; without T or G, the step size decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
         /// a bound G on the gradients' entries; without it, AdaHedge sets the step size
         pub entry_bound: Option<f64> = None => Kind::GRADIENT,
-        /// factor on the step size of the theorem
+        /// a factor that multiplies the theorem's step size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
     }
 }
@@ -60,7 +60,7 @@ impl Described for Eg {
     const ABOUT: About = About {
         summary: "exponentiated gradient: a weighted mean of the corners of a simplex or an ℓ1 ball",
         cost: "O(d) exponentials per round, no oracle call",
-        guarantee: "N corners of size τ: τ·G·√(2T ln N) with T and G; 2τ·G·√(T ln N) with G alone; 2Δ ≤ √((4 + ln N)Σr²) with neither",
+        guarantee: "N corners of size τ: τ·G·√(2T ln N) with T and G; 2τ·G·√(T ln N) with G alone; 2Δ ≤ √((4 + ln N)Σr²) without G",
         reference: "Kivinen & Warmuth, 1997; de Rooij et al., JMLR 2014",
         citations: &["KivinenWarmuth1997", "DeRooijEtAl2014"],
         examples: &["eg", "eg:horizon=1000,entry-bound=1", "eg:entry-bound=1"],
@@ -176,7 +176,7 @@ struct Exponentiated {
 }
 
 impl Exponentiated {
-    /// τη·`by` in this round. It is ∞ before the first mixability gap, when η is infinite.
+    /// τη·`by` in this round. It is ∞ before the first mixability gap, because η is infinite then.
     fn pull(&self, delta: f64, round: f64, by: f64) -> f64 {
         if by == 0.0 {
             return 0.0;
@@ -210,7 +210,7 @@ impl Exponentiated {
         x.iter_mut().for_each(|x| *x = size * (*x / total));
     }
 
-    /// δ/τ, the mixability gap of the round: the decision's loss minus the mix loss.
+    /// δ/τ. The mixability gap δ of the round is the decision's loss minus the mix loss.
     fn mixability_gap(&self, now: &State, next_sum: &[f64], round: f64, g: &[f64]) -> f64 {
         let State { sum, delta, .. } = now;
         let pull = |by: f64| self.pull(*delta, round, by);
@@ -234,7 +234,7 @@ impl Exponentiated {
         let mix = if *delta == 0.0 {
             least
         } else if fallen > -0.5 * total {
-            // near 0 rounding would dominate the logarithm
+            // near 0, rounding errors would dominate the logarithm
             -delta * ((fallen / total).ln_1p() / self.factor)
         } else {
             let (after, _) = self.corners.ends(next_sum);

@@ -1,4 +1,4 @@
-//! Fast OGD: gradient descent over sets {h(x) ≤ 0} with a smooth h. Its projection needs a few
+//! Fast OGD: gradient descent over sets {h(x) ≤ 0} with a smooth h. The projection needs a few
 //! dozen values of h and one gradient, but does not return the nearest point.
 //!
 //! **Problem.** Convex or λ-strongly convex losses over a set with a known h: balls of the ℓp norms
@@ -43,14 +43,14 @@ use crate::{Error, Result};
 const NAME: &str = "fast-ogd";
 
 fields! {
-    /// Spec of `fast-ogd`.
+    /// The spec of `fast-ogd`.
     pub struct FastOgd {
         /// the losses' strong convexity λ; default: 0
         pub lambda: Option<f64> = None => Kind::SIZE,
         /// a bound G on the gradients' ℓ2 norm; without it, the step size depends on the observed
         /// gradients
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// factor on the step size of the theorem
+        /// a factor that multiplies the theorem's step size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,

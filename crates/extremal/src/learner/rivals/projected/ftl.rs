@@ -1,15 +1,15 @@
 //! Follow the leader: play the best fixed decision so far, without a regulariser.
 //!
 //! **Problem.** Linear losses over a strongly convex set, with one oracle call per round. If λ is
-//! given: λ-strongly convex losses over a set with a projection.
+//! given, the losses are λ-strongly convex, and the set has a projection.
 //!
 //! **Update.** x_{t+1} ∈ argmin ⟨S_t, x⟩ with S_t = Σ_{τ≤t} g_τ. With λ, x_{t+1} = Π(−A_t/(λt))
-//! with A_t = Σ_{τ≤t} (g_τ − λx_τ). This is the minimiser of Σ ⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖², which
-//! SC-OFW approaches.
+//! with A_t = Σ_{τ≤t} (g_τ − λx_τ). This decision minimises Σ ⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖². SC-OFW
+//! only approaches the minimiser.
 //!
-//! **Guarantee.** Let α be the set's strong convexity, G the largest gradient and L = min ‖S_t‖/t.
-//! If L > 0, regret ≤ 8G²(1 + ln T)/(αL). If the sum of gradients returns to 0, there is no bound,
-//! and the regret may be linear. With λ, regret ≤ 2(G + λD)²(1 + ln T)/λ.
+//! **Guarantee.** Let α be the set's strong convexity, G the largest gradient norm and L = min
+//! ‖S_t‖/t. If L > 0, regret ≤ 8G²(1 + ln T)/(αL). If the sum of gradients returns to 0, there is
+//! no bound, and the regret may be linear. With λ, regret ≤ 2(G + λD)²(1 + ln T)/λ.
 //!
 //! **Reference.** Huang, Lattimore, György & Szepesvári, JMLR 2017; the constants are those of
 //! Kerdreux, d'Aspremont & Pokutta, 2021. With λ: Hazan's book.
@@ -40,7 +40,7 @@ use crate::{Result, kernel};
 const NAME: &str = "ftl";
 
 fields! {
-    /// Spec of `ftl`.
+    /// The spec of `ftl`.
     pub struct Ftl {
         /// the losses' strong convexity λ; default: the losses are linear
         pub lambda: Option<f64> = None => Kind::SIZE,
@@ -53,7 +53,7 @@ impl Described for Ftl {
     const ABOUT: About = About {
         summary: "follow the leader: play the best fixed decision so far",
         cost: "1 oracle call (with λ, 1 projection instead) and O(d) per round",
-        guarantee: "strongly convex sets, linear losses whose sum grows, ‖S_t‖ ≥ L·t: 8·G²(1 + ln T)/(α·L); λ-strongly convex losses, any set with a projection: 2(G + λD)²(1 + ln T)/λ",
+        guarantee: "strongly convex sets, linear losses with ‖S_t‖ ≥ L·t for the sum S_t of the gradients: 8·G²(1 + ln T)/(α·L); λ-strongly convex losses, any set with a projection: 2(G + λD)²(1 + ln T)/λ",
         reference: "Huang et al., JMLR 2017; Kerdreux et al., 2021; with λ: Hazan, Introduction to Online Convex Optimization",
         citations: &["HuangEtAl2017", "KerdreuxEtAl2021", "Hazan2016"],
         examples: &["ftl", "ftl:lambda=0.1"],

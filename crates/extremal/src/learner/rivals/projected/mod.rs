@@ -1,6 +1,6 @@
-//! Learners with projections: gradient descent from the decision, or a step from x₁ along the sum
-//! of gradients. Dense storage works on every set that has a projection. Lazy storage works on ℓ2
-//! balls, where a projection only scales.
+//! Learners with projections. They step from the decision along the gradient, or from x₁ along the
+//! sum of gradients. Dense storage works on every set that has a projection. Lazy storage works on
+//! ℓ2 balls, where a projection only scales the point.
 
 pub mod dual_averaging;
 pub mod eg;
@@ -35,7 +35,7 @@ pub(crate) struct Descent {
     pub offset: f64,
     pub scale: f64,
     pub diameter: f64,
-    /// The guarantee for scale 1 and offset 0, from Σ‖g‖² and the statistics of the run.
+    /// The guarantee for scale 1 and offset 0, computed from Σ‖g‖² and the statistics of the run.
     pub theorem: fn(&Descent, f64, &RunStatistics) -> Guarantee,
 }
 
@@ -56,7 +56,8 @@ enum Imaged {
 struct Dense {
     x: Vec<f64>,
     next: Vec<f64>,
-    /// x₁, the sum of gradients, and the next sum, for a learner that follows the sum.
+    /// Three vectors for a learner that follows the sum: x₁, the sum of gradients, and the next
+    /// sum.
     sums: Option<[Vec<f64>; 3]>,
     projection: Box<dyn Projection>,
 }
@@ -183,7 +184,7 @@ impl Lazy {
             return Err(Error::CannotPlay {
                 learner: name,
                 set: set.name().into(),
-                needs: "dense storage if `start` is given, because its decisions are then not multiples of the sum of gradients",
+                needs: "dense storage if `start` is given, because the decisions are then not multiples of the sum of gradients",
                 instead: vec!["ogd", "ofw-ls"],
             });
         }
@@ -234,7 +235,7 @@ impl Lazy {
         self.vector
             .add(step.k, row, step.size, step.keep * step.dot);
         let norm = self.vector.norm();
-        // a projection onto the ball only scales
+        // a projection onto the ball only scales the vector
         if follows_sum {
             self.factor = if step.eta * norm <= self.radius {
                 -step.eta
@@ -263,7 +264,7 @@ impl Point for Lazy {
     }
 
     fn write(&self, out: &mut [f64]) {
-        assert_eq!(out.len(), self.dim(), "a decision is written whole");
+        assert_eq!(out.len(), self.dim(), "out has the decision's dimension");
         out.fill(0.0);
         let entries = self.vector.entries();
         entries.for_each(|(i, v)| out[i] = self.factor * v);
@@ -282,7 +283,7 @@ impl Point for Lazy {
 }
 
 impl Body for Projected {
-    /// The next Σ‖g‖², and in lazy storage the step, unless it was already applied.
+    /// The next Σ‖g‖², and in lazy storage the step, unless the step was already applied.
     type Plan = (f64, Option<LazyStep>);
 
     fn point(&self) -> &dyn Point {
@@ -330,7 +331,7 @@ impl Body for Projected {
         }
     }
 
-    /// Does nothing: a plan that can be discarded does not change the decision.
+    /// Does nothing, because a plan that can be discarded does not change the decision.
     fn discard(&mut self) {}
 
     fn guarantee(&self, seen: &RunStatistics) -> Option<Guarantee> {
@@ -380,7 +381,7 @@ impl Body for Projected {
             Imaged::Dense(dense) => {
                 if set.projection().is_none() {
                     return Err(Error::Unsupported(format!(
-                        "set {} has no projection in the larger dimension; the learner can't grow",
+                        "set {} has no projection in the larger dimension, so the learner can't grow",
                         set.name()
                     )));
                 }

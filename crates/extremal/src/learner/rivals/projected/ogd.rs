@@ -48,18 +48,18 @@ choices! {
 }
 
 fields! {
-    /// Spec of `ogd`.
+    /// The spec of `ogd`.
     pub struct Ogd {
         /// the step-size schedule; default: the best one that the other keys allow
         pub schedule: Option<Schedule> = None => Schedule::KIND,
         /// the losses' strong convexity λ
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// the offset b in the step size 1/(λ(t+b)); a larger b makes the first steps smaller; only
-        /// with schedule=strongly-convex
+        /// the offset b in the step size 1/(λ(t+b)); a larger b makes the first steps smaller;
+        /// allowed only with schedule=strongly-convex
         pub offset: f64 = 0.0 => Kind::NOT_NEGATIVE,
         /// a bound G on the gradients' ℓ2 norm
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// factor on the step size of the theorem
+        /// a factor that multiplies the theorem's step size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,

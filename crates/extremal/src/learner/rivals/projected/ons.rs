@@ -15,7 +15,7 @@
 //! for T ≥ 5. If a projection stops at a gap ε of ½‖x − y‖² in the norm of A, the bound increases
 //! by γε (proven at [`theory::ons`]). The reported bound includes the sum of these increases. The
 //! number ε·γ²D² is below 1/8 at first. A projection stops when this number is at most
-//! `tolerance`/t and a tenth of its first value, or after `steps` steps.
+//! `tolerance`/t and at most a tenth of its first value, or after `steps` steps.
 //!
 //! **Reference.** Hazan, Agarwal & Kale, Machine Learning 2007.
 //!
@@ -27,7 +27,7 @@
 //! for _ in 0..200 {
 //!     let mut x = [0.0; 2];
 //!     learner.decide()?.write(&mut x);
-//!     // the first asset gains a tenth, the second loses one
+//!     // the first asset gains a tenth, the second loses a tenth
 //!     let wealth = 1.1 * x[0] + 0.9 * x[1];
 //!     learner.observe(&Gradient::dense(&[-1.1 / wealth, -0.9 / wealth]))?;
 //! }
@@ -62,13 +62,14 @@ const BEYOND: f64 = 100.0;
 const RESERVED: u64 = 256;
 
 fields! {
-    /// Spec of `ons`.
+    /// The spec of `ons`.
     pub struct Ons {
         /// the losses' exp-concavity α
         pub exp_concavity: Option<f64> = None => Kind::SIZE,
         /// a bound G on the gradients' ℓ2 norm
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// factor on γ, the inverse of the step size; no bound is proven for factors above 1
+        /// a factor that multiplies γ, the inverse of the step size; no bound is proven for factors
+        /// above 1
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the tolerance of a projection: it stops when its gap in round t is at most tolerance/t
         pub tolerance: f64 = 0.01 => Kind::POSITIVE,
@@ -82,7 +83,7 @@ fields! {
 impl Described for Ons {
     const ABOUT: About = About {
         summary: "online Newton step: logarithmic regret for exp-concave losses",
-        cost: "O(d²) time per round and memory for d² numbers; if the step leaves the set, up to `steps` oracle calls (and projections, if the set has one) of O(d²) each",
+        cost: "O(d²) time per round and memory for d² numbers; if the step leaves the set, up to `steps` oracle calls (and as many projections, if the set has a projection) with O(d²) time for each",
         guarantee: "α-exp-concave losses, any set: 5(1/α + G·D)·d·ln T for T ≥ 5, plus the remaining gaps of the projections",
         reference: "Hazan, Agarwal & Kale, Machine Learning 2007",
         citations: &["HazanAgarwalKale2007"],
@@ -125,7 +126,7 @@ impl MakeLearner for Ons {
             h: vec![0.0; dim],
             y: vec![0.0; dim],
         };
-        // the start, and one atom per step
+        // one atom for the start, and one atom per step
         method.search.warm_up(self.steps.min(RESERVED) as usize + 1);
         acting(self, method, set, self.start.as_deref(), storage)
     }
@@ -203,7 +204,7 @@ impl Method for Newton {
     fn round(&mut self, round: Round<'_, State>) -> Result<Step> {
         let (now, next, x, x_next) = (round.now, round.next, round.x, round.x_next);
         let (t, g, norm) = (round.t, round.g, round.norm);
-        // a gradient that exceeds the bound is shortened to 100G
+        // a gradient longer than 100G is shortened to 100G
         let most = BEYOND * self.gradient;
         for (h, g) in self.h.iter_mut().zip(g) {
             *h = self.reach * if norm > most { (g / norm) * most } else { *g };

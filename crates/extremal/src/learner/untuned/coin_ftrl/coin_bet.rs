@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::theory;
 
-/// Plays a number m against linear losses q·m. Let θ = −Σq, A = Σ|q|, and L the largest |q| so far,
-/// starting with L₁. The wealth is ε·L plus all winnings, and the bet is the fraction
-/// tanh(θ/(A + 2L)) of the wealth. If |q| exceeds all earlier sizes, it is reduced to the old
-/// L.
+/// Plays a number m against linear losses q·m. Let θ = −Σq, let A = Σ|q|, and let L be the largest
+/// |q| so far. The first L is L₁. The wealth is ε·L plus all winnings, and the bet is the fraction
+/// tanh(θ/(A + 2L)) of the wealth. If |q| exceeds all earlier sizes, it is reduced to the old L.
 ///
 /// The wealth is at least εL₁√(L₁/(A + L))·exp(θ²/(2L(A + L))). Proof for one round with L fixed:
 /// the logarithm of the wealth grows by ln(1 + c·tanh x) with c = −q/L and x = θ/(A + 2L). Compare
-/// this with the growth of φ = θ²/(2L(A + L)) − ½ ln((A + L)/L). The former is concave in c and the
-/// latter is convex on either side of 0, so that it suffices to check c = ±1. There ln(1 ± tanh
-/// x) ≥ ±x − x²/2, and φ grows by at most this. If L grows, φ grows by at most ½ ln of the ratio.
+/// this with the growth of φ = θ²/(2L(A + L)) − ½ ln((A + L)/L). The growth of the logarithm is
+/// concave in c, and that of φ is convex on either side of 0. Hence it suffices to check c = ±1.
+/// There ln(1 ± tanh x) ≥ ±x − x²/2, and φ grows by at most ±x − x²/2. If L grows to L', φ grows by
+/// at most ½ ln(L'/L).
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct CoinBet {
     /// L₁, the first |q| that is not 0.
@@ -54,7 +54,7 @@ impl CoinBet {
         }
     }
 
-    /// Receives the loss q after this bet, where the allowed numbers were 0 to `high`.
+    /// Receives the loss q after this bet. The allowed numbers were 0 to `high`.
     pub(crate) fn update(&mut self, q: f64, bet: f64, high: f64) {
         self.update_at(q, bet, high, self.scale);
     }
@@ -62,7 +62,7 @@ impl CoinBet {
     /// The update after a bet with the scale L'. A larger |q| is reduced to L'.
     pub(crate) fn update_at(&mut self, q: f64, bet: f64, high: f64, scale: f64) {
         if self.scale == 0.0 {
-            // no bet was made yet, so that any scale is valid
+            // no bet was made yet, so any scale is valid
             self.first = q.abs();
             self.scale = self.first;
         }

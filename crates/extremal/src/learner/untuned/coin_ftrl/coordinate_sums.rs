@@ -9,15 +9,16 @@ use crate::range::SMALLEST_DIRECTION;
 use crate::surrogate::{Marks, Touched};
 use crate::{Result, Row, kernel};
 
-/// The number of partial sums, and of cells that are updated together. The processor computes four
-/// square roots in the time of one, and independent sums need not wait for each other.
+/// The number of partial sums, and the number of cells that are updated together. The processor
+/// computes four square roots in the time of one, and independent sums need not wait for each
+/// other.
 const LANES: usize = 4;
 
-/// The number of neighbouring cells that a dense row updates together: enough for a loop that the
-/// compiler turns into vector instructions.
+/// The number of neighbouring cells that a dense row updates together. It is large enough for the
+/// compiler to use vector instructions.
 const TOGETHER: usize = 32;
 
-/// A smaller entry is treated as 0, because its square would underflow.
+/// An entry smaller than this is treated as 0, because its square would underflow.
 const SMALLEST: f64 = SMALLEST_DIRECTION;
 
 /// The numbers of one coordinate. The alignment keeps them within one cache line.
@@ -113,7 +114,7 @@ impl CoordinateSums {
         self.cells.grow(dim);
     }
 
-    /// Reserves memory for this many coordinates; [`CoordinateSums::grow`] adds them.
+    /// Reserves memory for this many coordinates. [`CoordinateSums::grow`] adds them.
     pub(crate) fn reserve(&mut self, dim: usize) -> Result<()> {
         self.cells.reserve(dim)
     }
@@ -204,7 +205,7 @@ impl CoordinateSums {
     }
 
     /// Adds k·a to c. Returns ⟨a, y⟩ and ⟨a, c⟩ before the change. The inner products are
-    /// recomputed if their error may not be negligible relative to cc + `floor`².
+    /// recomputed if their error may be too large relative to cc + `floor`².
     pub(crate) fn absorb(&mut self, floor: f64, k: f64, row: &Row<'_>) -> (f64, f64) {
         let Touched { items, marks } = &mut self.cells;
         let cells = &mut items[..];
@@ -248,7 +249,7 @@ impl CoordinateSums {
         let cc = sums.products.cc;
         sums.top = sums.top.max(cc);
         let error = sums.taken as f64 * f64::EPSILON * sums.top;
-        // this is the number of cells in use, because the dimension may still grow
+        // this counts only the cells in use, because the dimension may still grow
         let room = self.cells.size() as u64;
         if sums.taken >= 16 * room || error > 1e-10 * (cc + floor * floor) {
             let products = self.summed_up();

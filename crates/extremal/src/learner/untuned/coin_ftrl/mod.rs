@@ -5,26 +5,27 @@
 //!
 //! **Update.** The learner mixes two decisions that both follow from the sum of gradients c:
 //!
-//! - The *scaled* decision is m·y with y_i = −c_i/√(Σg_i² + max g_i²): each coordinate has its own
-//!   scale, as in AdaGrad. Its length m is a bet ([`coin_betting`](crate::theory::coin_betting)) on
+//! - The *scaled* decision is m·y with y_i = −c_i/√(Σg_i² + max g_i²). Each coordinate has its own
+//!   scale, as in AdaGrad. The factor m is a bet ([`coin_betting`](crate::theory::coin_betting)) on
 //!   q_t = ⟨g_t, y_t⟩. The bet is limited to 0 ≤ m ≤ r/max ‖y_s‖, which keeps m·y in the ball.
 //! - The *round* decision is a multiple of −c:
 //!   [Gauge-FTRL](crate::learner::frank_wolfe::gauge_ftrl) with a self-balancing β.
 //!
-//! The learner plays (1 − w)·scaled + w·round. The weight w is a second bet, on the excess loss of
-//! the round decision, limited to 0 ≤ w ≤ 1. Both bets start at 0 with a small `stake`, and grow
-//! with their winnings. Hence the learner first plays the scaled decision, whose length adapts to
-//! any radius up to r. The weight of the round decision increases if its losses are smaller. This
-//! happens if the best decision is at the boundary of the ball.
+//! The learner plays (1 − w)·scaled + w·round. The weight w is a second bet, limited to 0 ≤ w ≤ 1.
+//! This bet is on the excess loss of the round decision. Both bets start at 0 with a small `stake`,
+//! and grow with their winnings. Hence the learner first plays the scaled decision, whose length
+//! adapts to any radius up to r. The weight of the round decision increases if its losses are
+//! smaller. This happens if the best decision is at the boundary of the ball.
 //!
 //! **Guarantee.** Let q_t = ⟨g_t, round − scaled⟩ be the losses of the bet on w, and A = Σ|q_t|.
-//! Let L be the largest |q_t|, L₁ the first one that is not 0, and ε the stake. With S = L(A + L)
-//! and K = εL₁√(L₁/(A + L)), regret ≤ 2β + (1 + ε)L + √(S ln(1 + S/K²)), without T and G. This is
-//! the sum of the bounds of Gauge-FTRL and of the bet on w, for the linearised losses. The order is
-//! O(r√(Σ‖g‖²) + rG√(T ln(T·L/L₁))). A small L₁ increases the bound, but only by a logarithm: with
-//! L₁/L = 1e-90, the second term is 4.5 times as large as with L₁ = L (T = 10⁴). The learner's
-//! linearised losses also exceed those of the scaled decision by at most (1 + ε)L. No bound is
-//! proven for the scaled decision itself, whose form is that of AdaGrad. The guide has the proofs.
+//! Let L be the largest |q_t|, L₁ the first of them that is not 0, and ε the stake. With S =
+//! L(A + L) and K = εL₁√(L₁/(A + L)), regret ≤ 2β + (1 + ε)L + √(S ln(1 + S/K²)), without T and G.
+//! This is the sum of the bounds of Gauge-FTRL and of the bet on w, for the linearised losses. The
+//! order is O(r√(Σ‖g‖²) + rG√(T ln(T·L/L₁))). A small L₁ increases the bound, but only by a
+//! logarithm: with L₁/L = 1e-90, the second term is 4.5 times as large as with L₁ = L (T = 10⁴).
+//! The learner's linearised losses also exceed those of the scaled decision by at most (1 + ε)L. No
+//! bound is proven for the scaled decision itself, whose form is that of AdaGrad. The guide has the
+//! proofs.
 //!
 //! **Reference.** This project, from known parts: AdaGrad (McMahan & Streeter; Duchi, Hazan &
 //! Singer, 2010), betting (Orabona & Pál, 2016; Orabona & Tommasi, 2017), and two ideas of Cutkosky
@@ -68,7 +69,7 @@ use crate::{Gradient, Point, Result, Row, kernel};
 const NAME: &str = "coin-ftrl";
 
 fields! {
-    /// Spec of `coin-ftrl`.
+    /// The spec of `coin-ftrl`.
     pub struct CoinFtrl {
         /// the initial stake of the bets, as a fraction of the radius; results hardly depend on it
         pub stake: f64 = 1.0 / 1024.0 => Kind::SIZE,
@@ -77,7 +78,7 @@ fields! {
 
 impl Described for CoinFtrl {
     const ABOUT: About = About {
-        summary: "tuning-free learner for sparse streams: AdaGrad-style direction, step length by coin betting, and gauge-ftrl as a fallback",
+        summary: "a tuning-free learner for sparse streams, with an AdaGrad-style direction, a step length from coin betting, and gauge-ftrl as a fallback",
         cost: "O(non-zeros) per round, O(d) with a ridge term",
         guarantee: "ℓ2 balls, convex losses: 2β + O(rG√(T ln(T·L/L₁))), computed in every round; L₁ and L are the first and the largest loss of the bet on the fallback's weight",
         reference: "this project; Orabona & Tommasi, NeurIPS 2017; Cutkosky & Orabona, COLT 2018",
@@ -233,8 +234,8 @@ impl Point for Coin {
         self.state.sums.for_each_nonzero(self.mix.along, each);
     }
 
-    /// Both parts lie in the ball. Their inner products are recomputed if they may be off by 1e-10,
-    /// which is less than 2²⁰ rounding units.
+    /// Both parts lie in the ball. Their inner products are recomputed when their error may reach
+    /// 1e-10, which is less than 2²⁰ rounding units.
     fn accuracy(&self) -> Accuracy {
         Accuracy {
             dot: 4.0,
@@ -304,7 +305,7 @@ impl Coin {
         }
     }
 
-    /// Adds the gradient to the sums. Returns ⟨a, y⟩ and ⟨a, c⟩ from before.
+    /// Adds the gradient to the sums. Returns ⟨a, y⟩ and ⟨a, c⟩ before the change.
     fn absorb(&mut self, gradient: &Gradient<'_>, beta: f64) -> (f64, f64) {
         let sums = &mut self.state.sums;
         let floor = beta / self.radius;
@@ -409,9 +410,9 @@ impl Body for Coin {
             return None;
         }
         // ‖c‖ is computed from the entries, because the running products lose digits by
-        // cancellation. In every round an entry of c gets two rounding errors, one of itself and
-        // one of g. A product ⟨g, x⟩ has two rounding errors per entry, because both parts of x lie
-        // in the ball. The norm of c has the rounding errors of ‖c‖².
+        // cancellation. In every round an entry of c gets two rounding errors, one from the sum and
+        // one from g. A product ⟨g, x⟩ has two rounding errors per entry, because both parts of x
+        // lie in the ball. The norm of c has the rounding errors of ‖c‖².
         let norm = state.sums.summed_up().cc.sqrt();
         let products = 2.0 * rounding::of_dot(state.sums.dim());
         let rounding = self.radius

@@ -44,6 +44,35 @@ pub(super) struct Settings {
     pub clip: bool,
 }
 
+impl Settings {
+    /// Passes the entries of a row that are not 0 to `each`. Refuses a row with an entry that is not
+    /// finite, and a row without the intercept.
+    #[inline]
+    fn for_each_entry(
+        &self,
+        row: &crate::Row<'_>,
+        mut each: impl FnMut(usize, f64) -> Result<()>,
+    ) -> Result<()> {
+        let (mut starts_with_one, mut finite) = (false, true);
+        for (index, value) in row.entries() {
+            finite &= value.is_finite();
+            if value.abs() >= SMALLEST_DIRECTION {
+                starts_with_one |= index == 0 && value == 1.0;
+                each(index, value)?;
+            }
+        }
+        if !finite {
+            row.check_finite()?;
+        }
+        if self.intercept && !starts_with_one {
+            return Err(Error::Unsupported(
+                "unit-free with an intercept needs the value 1 for feature 0 in every row".into(),
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// The state apart from the features.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct State {
@@ -187,8 +216,7 @@ impl Engine {
     fn play(&mut self, example: &Example<'_>) -> Result<Learnt> {
         let settings = self.settings;
         self.state.start(&settings, example)?;
-        let mut row = Row::default();
-        self.read(&example.row, &mut row)?;
+        let mut row = self.read(&example.row)?;
         let state = &mut self.state;
         let now = state.predict(&settings, &row, example.weight);
         let prediction = now.played();
@@ -245,53 +273,48 @@ impl Engine {
     }
 
     /// The first pass over the row.
-    fn read(&mut self, row: &crate::Row<'_>, found: &mut Row) -> Result<()> {
+    fn read(&mut self, row: &crate::Row<'_>) -> Result<Row> {
         let Self {
+            settings,
             state,
             table,
             slots,
             values,
             blocks,
-            ..
         } = self;
         slots.resize(row.stored(), 0);
         values.resize(row.stored(), 0.0);
         let mut counted = 0;
-        let (mut starts_with_one, mut finite) = (false, true);
-        for (index, value) in row.entries() {
-            finite &= value.is_finite();
-            if value.abs() >= SMALLEST_DIRECTION {
-                starts_with_one |= index == 0 && value == 1.0;
-                slots[counted] = table.slot_or_new(index)?;
-                values[counted] = value;
-                counted += 1;
-            }
-        }
+        settings.for_each_entry(row, |index, value| {
+            slots[counted] = table.slot_or_new(index)?;
+            values[counted] = value;
+            counted += 1;
+            Ok(())
+        })?;
         slots.truncate(counted);
         values.truncate(counted);
         table.prefetch(slots);
-        if !finite {
-            row.check_finite()?;
-        }
-        let intercept = self.settings.intercept;
-        if intercept && !starts_with_one {
-            return Err(Error::Unsupported(
-                "unit-free with an intercept needs the value 1 for feature 0 in every row".into(),
-            ));
-        }
-        blocks.resize(slots.len().div_ceil(LANES), Block::NEW);
-        let eights = slots.chunks(LANES).zip(values.chunks(LANES));
-        for (block, (slots, values)) in blocks.iter_mut().zip(eights) {
-            found.load(block, table.features(), slots, values);
-        }
-        let total = intercept.then_some((state.slopes[1], state.slope_squares[1]));
-        found.count(blocks, state.rounds as f64, total);
-        if intercept {
-            found.units[2] += 1.0;
-        }
-        state.squares = (state.squares + found.squares).max(0.0);
-        state.centre += found.centre;
-        Ok(())
+        Ok(state.read(settings, table.features(), (slots, values), blocks))
+    }
+
+    /// What the learner would play next for a row of weight 1.
+    pub fn predict(&self, row: &crate::Row<'_>) -> Result<f64> {
+        let (mut features, mut values) = (Vec::new(), Vec::new());
+        self.settings.for_each_entry(row, |index, value| {
+            features.push(self.table.get(index).copied().unwrap_or_default());
+            values.push(value);
+            Ok(())
+        })?;
+        let slots: Vec<u32> = (0..).take(features.len()).collect();
+        let mut state = self.state;
+        state.rounds += 1;
+        let row = state.read(
+            &self.settings,
+            &features,
+            (&slots, &values),
+            &mut Vec::new(),
+        );
+        Ok(state.predict(&self.settings, &row, 1.0).played())
     }
 
     /// The second pass over the row, given the slopes of both members and at what was played.
@@ -345,6 +368,30 @@ impl State {
         self.rounds += 1;
         self.probability = example.probability;
         Ok(())
+    }
+
+    /// The first pass over a row: the slots and values of its features.
+    fn read(
+        &mut self,
+        settings: &Settings,
+        features: &[Feature],
+        (slots, values): (&[u32], &[f64]),
+        blocks: &mut Vec<Block>,
+    ) -> Row {
+        let (intercept, mut found) = (settings.intercept, Row::default());
+        blocks.resize(slots.len().div_ceil(LANES), Block::NEW);
+        let eights = slots.chunks(LANES).zip(values.chunks(LANES));
+        for (block, (slots, values)) in blocks.iter_mut().zip(eights) {
+            found.load(block, features, slots, values);
+        }
+        let total = intercept.then_some((self.slopes[1], self.slope_squares[1]));
+        found.count(blocks, self.rounds as f64, total);
+        if intercept {
+            found.units[2] += 1.0;
+        }
+        self.squares = (self.squares + found.squares).max(0.0);
+        self.centre += found.centre;
+        found
     }
 
     /// The predictions for the row that was loaded.

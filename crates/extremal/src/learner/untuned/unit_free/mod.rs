@@ -61,8 +61,8 @@ const NAME: &str = "unit-free";
 fields! {
     /// Spec of `unit-free`.
     pub struct UnitFree {
-        /// feature 0 is an intercept, with the value 1 in every row; it is needed to start from the running mean, and to centre features
-        pub intercept: bool = false => Kind::Flag,
+        /// whether feature 0 is an intercept, with the value 1 in every row; it is needed to start from the running mean, and to centre features. `extremal learn` adds it unless this is false
+        pub intercept: Option<bool> = None => Kind::Flag,
         /// do not clip predictions to the range of the labels seen
         pub no_clip: bool = false => Kind::Flag,
     }
@@ -106,7 +106,7 @@ impl MakeLearner for UnitFree {
         }
         let engine = Engine::new(Settings {
             radius,
-            intercept: self.intercept,
+            intercept: self.intercept == Some(true),
             clip: !self.no_clip,
         });
         let body = Unitless {
@@ -237,19 +237,10 @@ impl Point for Unitless {
 
 impl ByExample for Unitless {
     fn predict(&self, row: &Row<'_>) -> Result<f64> {
-        let (state, table) = (&self.engine.state, &self.engine.table);
-        let prediction = self.dot(row)?;
-        let parts = row.entries().filter_map(|(i, v)| {
-            let largest = table.get(i)?.largest();
-            Some((v / largest.max(v.abs())).powi(2))
-        });
-        // no point of the ellipsoid predicts more
-        let limit = state.radius * parts.filter(|part| part.is_finite()).sum::<f64>().sqrt();
-        let prediction = match self.range() {
-            Some((low, high)) => prediction.max(low).min(high),
-            None => prediction,
-        };
-        Ok(prediction.max(-limit).min(limit))
+        if !matches!(row, Row::Dense(_)) {
+            row.check_shape(usize::MAX)?;
+        }
+        self.engine.predict(row)
     }
 
     fn range(&self) -> Option<(f64, f64)> {

@@ -27,9 +27,10 @@ impl Tableau {
     /// the others. The weights stay ≥ 0, and the mixture changes only by rounding errors. `size` is
     /// the largest distance between two atoms.
     ///
-    /// Coordinates are eliminated one after the other, each with the point that has the largest
-    /// entry. These points are the basis, and the elimination computes the coefficients of all
-    /// other points in this basis. The basis is then maintained as in the simplex method.
+    /// The coordinates are eliminated one after the other. The pivot of each coordinate is the
+    /// point with the largest entry. The pivots are the basis, and the elimination computes the
+    /// coefficients of all other points in this basis. The basis is then maintained as in the
+    /// simplex method.
     pub(crate) fn reduce(&mut self, active: &mut ActiveSet, size: f64) {
         let dim = active.dim();
         let (atoms, weights) = active.parts_mut();

@@ -1,14 +1,14 @@
-//! Local oracles. A local oracle receives a point x, a direction c and a share of x's mass. It
-//! considers all points p that result from moving this share of the mass to one vertex, and finds
-//! the one with the smallest ⟨c, p⟩.
+//! Local oracles. A local oracle receives a point x, a direction c and a share of x's mass. Let p be a point
+//! that results from moving this share of the mass to one vertex. The local oracle finds the p with the
+//! smallest ⟨c, p⟩.
 //!
-//! In a polytope with facial distance δ ([`Polytope::facial_distance`]) and diameter D, moving the
-//! share r/δ reaches every point y at distance r or less. Proof: let x = Σ λ_i v_i, and write
-//! y = x − Σ Δ_i v_i + (ΣΔ_i) z with z in the set, 0 ≤ Δ_i ≤ λ_i and the smallest possible ΣΔ_i. No
-//! v_i with Δ_i > 0 is in the smallest face that contains z, because otherwise Δ_i could be
-//! reduced. So y − x is ΣΔ_i times the difference between a point of a face and a mixture of
-//! vertices outside it, whose length is at least δ. Hence (i) ⟨c, p⟩ ≤ ⟨c, y⟩ for all such y, and
-//! (ii) ‖p − x‖ ≤ Dr/δ = ρr with ρ = D/δ.
+//! In a polytope with facial distance δ ([`Polytope::facial_distance`]) and diameter D, moving the share r/δ
+//! reaches every point y at distance r or less. Proof: let x = Σ λ_i v_i, and write y = x − Σ Δ_i
+//! v_i + (ΣΔ_i) z with z in the set, 0 ≤ Δ_i ≤ λ_i and the smallest possible ΣΔ_i. No v_i with Δ_i > 0 is in
+//! the smallest face that contains z, because otherwise Δ_i could be reduced. So y − x is ΣΔ_i times the
+//! difference between a point of a face and a mixture of vertices outside the face. The length of this
+//! difference is at least δ. Hence (i) ⟨c, p⟩ ≤ ⟨c, y⟩ for all such y, and (ii) ‖p − x‖ ≤ Dr/δ = ρr with ρ =
+//! D/δ.
 //!
 //! [`Polytope::facial_distance`]: crate::set::Polytope::facial_distance
 
@@ -20,9 +20,9 @@ use crate::solver::ActiveSet;
 /// The largest count of numbers for which memory is reserved. More is allocated when needed.
 const RESERVED: usize = 1 << 20;
 
-/// The local oracle of any polytope, for points that are stored as mixtures of vertices. A step
-/// costs one call of the set's oracle and O(active·d), where `active` is the number of vertices. On
-/// simplices, whose vertices have one entry, it costs O(d log d).
+/// The local oracle of any polytope, for points that are stored as mixtures of vertices. A step costs one
+/// call of the set's oracle and O(active·d), where `active` is the number of vertices. On simplices a step
+/// costs O(d log d), because their vertices have one entry.
 ///
 /// ```
 /// use extremal::{learner::rivals::few_calls::lloo::local_oracle::LocalOracle, set::SetSpec, solver::ActiveSet};
@@ -127,8 +127,7 @@ impl LocalOracle {
         }
     }
 
-    /// Returns an error if `gap`, which is ⟨c, x⟩ minus the floor of [`LocalOracle::find`], is
-    /// negative.
+    /// Returns an error if `gap` is negative. The gap is ⟨c, x⟩ minus the floor of [`LocalOracle::find`].
     pub(crate) fn check_gap(&self, gap: f64, c: &[f64]) -> Result<()> {
         self.oracle.check_gap(gap, c)
     }

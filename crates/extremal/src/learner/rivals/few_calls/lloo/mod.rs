@@ -1,5 +1,5 @@
-//! LLOO: the regularised leader on polytopes, with a local oracle. One oracle call per round gives
-//! the √T and ln T regret of projections, where Frank-Wolfe steps have T^(3/4).
+//! LLOO: the regularised leader on polytopes, with a local oracle. With one oracle call per round
+//! it has the √T and ln T regret of projected learners. Frank-Wolfe steps have T^(3/4).
 //!
 //! **Problem.** Convex losses over a polytope. If λ is given, the losses are λ-strongly convex.
 //!
@@ -13,7 +13,7 @@
 //!
 //! **Guarantee.** Let ρ = D/δ, where δ is the facial distance. With T and G, regret ≤
 //! 2GD√((4ρ² + ¼)T). With G alone, see [`theory::lloo_anytime`]. Without G there is no bound. With
-//! λ alone, regret is O(ρ²(G + λD)² ln T/λ): [`theory::lloo_strongly_convex`].
+//! λ alone, regret is O(ρ²(G + λD)² ln T/λ) (see [`theory::lloo_strongly_convex`]).
 //!
 //! **Reference.** Garber & Hazan, SIAM Journal on Optimization 2016. For facial distances: Peña &
 //! Rodríguez, Mathematics of Operations Research 2019. [`theory::lloo`] has the proof of the
@@ -56,7 +56,7 @@ use crate::{Error, Result};
 const NAME: &str = "lloo";
 
 fields! {
-    /// Spec of `lloo`.
+    /// The spec of `lloo`.
     pub struct Lloo {
         /// the number of rounds T; without T or G, the regulariser grows
         pub horizon: Option<u64> = None => Kind::COUNT,
@@ -65,10 +65,10 @@ fields! {
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the losses' strong convexity λ, which replaces T and G; default: 0
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// the factor ρ by which the local oracle may exceed its radius, which is D divided by the
-        /// facial distance; default: the value known for the set
+        /// the factor ρ = D/(facial distance) by which the local oracle may exceed its radius;
+        /// default: the value known for the set
         pub rho: Option<f64> = None => Kind::between(1.0, 1e50),
-        /// factor on the theorem's step size 1/w; not allowed with λ
+        /// a factor that multiplies the theorem's step size 1/w; not allowed with λ
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
@@ -78,7 +78,7 @@ fields! {
 impl Described for Lloo {
     const ABOUT: About = About {
         summary: "follow the regularised leader on polytopes with a local linear oracle",
-        cost: "1 oracle call per round; O(d log d) on simplices; on other polytopes O(d) per stored vertex, at most 2(d + 1) of them, and O(d²) to limit their number",
+        cost: "1 oracle call per round; O(d log d) on simplices; on other polytopes O(d) for each of at most 2(d + 1) stored vertices, and O(d²) to limit their number",
         guarantee: "polytopes with known ρ: 2·G·D·√((4ρ² + ¼)T) with T and G; with G alone, the factor 2 becomes about 3.4; λ-strongly convex losses: O(ρ²(G + λD)² ln T/λ)",
         reference: "Garber & Hazan, SIAM J. Optim. 2016; Peña & Rodríguez, Math. Oper. Res. 2019",
         citations: &["GarberHazan2016", "PenaRodriguez2019"],

@@ -33,7 +33,8 @@ impl ActiveSet {
         if active.distance(&aim) <= 1e-15 * diameter {
             return Ok(active);
         }
-        // If the set is symmetric in all coordinates, one vertex per rotation of them is enough.
+        // If the set is symmetric in all coordinates, one vertex for each rotation of the
+        // coordinates is enough.
         if (2..=1000).contains(&dim) {
             let turned = |i| (0..dim).map(|j| ((j + dim - i) % dim) as f64).collect();
             let active = mean_of(&mut oracle, dim, (0..dim).map(turned))?;
@@ -67,8 +68,8 @@ impl ActiveSet {
         Ok(active)
     }
 
-    /// A point x of a simplex or of an ℓ1 ball as a mixture: its weights are the entries of x.
-    /// Returns `None` for other sets.
+    /// Writes a point x of a simplex or of an ℓ1 ball as a mixture whose weights are the entries of
+    /// x. Returns `None` for other sets.
     fn of_entries(x: &[f64], structure: &Structure) -> Option<Self> {
         let Structure::Sparse(SparseAtoms {
             count: 1,
@@ -86,7 +87,7 @@ impl ActiveSet {
             active.push(&atom, weight);
             rest -= weight;
         }
-        // the atom 0 gets the remaining weight, or two atoms whose mean is 0
+        // the remaining weight goes to the atom 0, or to two atoms whose mean is 0
         let pads: &[f64] = match signs {
             AtomSigns::Positive => &[],
             AtomSigns::PositiveOrZero => &[0.0],

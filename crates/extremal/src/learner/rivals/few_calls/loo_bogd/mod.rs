@@ -4,21 +4,22 @@
 //! **Problem.** Convex losses over any set, if oracle calls are expensive. If λ is given, the
 //! losses are λ-strongly convex.
 //!
-//! **Update.** The learner plays x for a block of K rounds, whose gradients have the sum S. Then
-//! y = ỹ − ηS. A search moves x within the set, and moves y without increasing its distance to any
-//! point of the set, until ‖x − y‖ ≤ √(3ε). The results are the next x and ỹ. Let R be the radius
-//! of a ball around the set's centre that contains the set. With T and G, η = (R/G)T^(−3/4),
-//! ε = 60R²/√T and K = ⌈5√T⌉. If T or G is unknown, η = √2·R/√(Σ‖S‖²). If T is unknown, the block that
-//! starts in round t has K = ⌈√t⌉ and ε = 60R²/√t. With λ, y = ỹ − (S + λK(ỹ − x))/(λt), K = ⌈√t⌉
-//! and ε = 130(4GR²/(λt))^(2/3). The largest gradient so far replaces an unknown G.
+//! **Update.** The learner stores a decision x and a point ỹ near x. It plays x for a block of K
+//! rounds, whose gradients have the sum S. Then y = ỹ − ηS. A search then moves x and y until
+//! ‖x − y‖ ≤ √(3ε). It keeps x in the set, and does not increase the distance from y to any point
+//! of the set. The results are the next x and ỹ. Let R be the radius of a ball around the set's
+//! centre that contains the set. With T and G, η = (R/G)T^(−3/4), ε = 60R²/√T and K = ⌈5√T⌉. If T
+//! or G is unknown, η = √2·R/√(Σ‖S‖²). If T is unknown, the block that starts in round t has K =
+//! ⌈√t⌉ and ε = 60R²/√t. With λ, y = ỹ − (S + λK(ỹ − x))/(λt), K = ⌈√t⌉ and ε =
+//! 130(4GR²/(λt))^(2/3). The largest gradient so far replaces an unknown G.
 //!
 //! These constants suit long runs only. Below T ≈ 2000, the distance √(3ε) exceeds the diameter,
-//! and every block ends after a single step of x. In practice `tolerance` = 0.05 (that is ε/R²),
-//! `block` = √T/2 and `eta-scale` = T^(1/4) give a regret that is several times smaller, still with
-//! a few calls per hundred rounds.
+//! and every block ends after a single step of x. In practice `tolerance` = ε/R² = 0.05, `block` =
+//! √T/2 and `eta-scale` = T^(1/4) give a regret that is several times smaller. The learner then
+//! still makes only a few calls per hundred rounds.
 //!
 //! **Guarantee.** With T and G, on every interval of L rounds and for all values of the parameters:
-//! regret ≤ 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, which for the constants above is at most
+//! regret ≤ 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD. For the constants above this is at most
 //! 20GR(√T + T^(3/4)). If T or G is unknown, the bound is computed from the rounds played:
 //! 2√2·R·√(Σ‖S‖²) + Σ⟨S, x − ỹ⟩, plus D‖S‖ for a block that has not ended. With λ it is
 //! Σ‖S + λK(ỹ − x)‖²/(2λt) + Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²), plus D‖S‖ for such a block.
@@ -61,11 +62,11 @@ use crate::{Result, kernel};
 const NAME: &str = "loo-bogd";
 
 fields! {
-    /// Spec of `loo-bogd`.
+    /// The spec of `loo-bogd`.
     pub struct LooBogd {
         /// the number of rounds T; without it, blocks grow and ε decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G on the gradients' ℓ2 norm; with T it sets η, with λ it sets ε
+        /// a bound G on the gradients' ℓ2 norm; with T, η depends on G; with λ, ε depends on G
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the losses' strong convexity λ; default: 0
         pub lambda: Option<f64> = None => Kind::SIZE,
@@ -75,7 +76,7 @@ fields! {
         /// the block length K, the number of rounds with the same decision; √T/2 works well in
         /// practice; default: 5√T, or √t without T or with λ
         pub block: Option<u64> = None => Kind::COUNT,
-        /// factor on the step size of the theorem
+        /// a factor that multiplies the theorem's step size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,

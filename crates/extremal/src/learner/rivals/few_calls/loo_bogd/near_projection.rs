@@ -1,5 +1,5 @@
-//! Approximate projections: the linear oracle alone moves a point of the set and a point outside it
-//! until they are near each other.
+//! Approximate projections, which use only the linear oracle. They move a point of the set and a
+//! point outside the set until the two are near each other.
 //!
 //! A learner may use gradient steps on points ỹ outside the set K if two conditions hold: its
 //! decisions x are near ỹ, and no projection increases the distance of ỹ from a point of K. For
@@ -9,14 +9,14 @@
 //! second case y − x separates y from K, and y moves towards x.
 //!
 //! Garber & Kretzu move y by a small share of y − x and search again. Here y moves only once, by
-//! the largest share that a gap of at most ε justifies, 1 − ε/‖x − y‖². Afterwards ‖x − y‖² ≤ ε/3,
-//! so that one search is enough. It makes at most ⌈27R²/ε − 2⌉ oracle calls.
+//! the largest share that a gap of at most ε justifies, namely 1 − ε/‖x − y‖². Afterwards ‖x − y‖²
+//! ≤ ε/3, so that one search is enough. This search makes at most ⌈27R²/ε − 2⌉ oracle calls.
 
 use crate::set::{Set, centre_of};
 use crate::solver::{Distance, Method, Search, Task};
 use crate::{Result, kernel, range};
 
-/// An approximate projection onto a set: see the [module](self).
+/// An approximate projection onto a set. The [module](self) explains it.
 pub(crate) struct NearProjection {
     search: Search,
     centre: Vec<f64>,
@@ -43,7 +43,7 @@ impl NearProjection {
     }
 
     /// Moves x ∈ K and y near each other, with at least one step of x towards y. ε is R² times the
-    /// tolerance. After an error, x and y have changed.
+    /// tolerance. After an error, x and y may have changed.
     pub fn approach(&mut self, x: &mut [f64], y: &mut [f64], tolerance: f64) -> Result<()> {
         self.confine(y);
         let limit = 3.0 * tolerance;

@@ -18,6 +18,8 @@ pub struct Batch {
     tag_ends: Vec<usize>,
     tags: String,
     columns: Option<Arc<[Column]>>,
+    /// The position of each invalid record that was skipped.
+    skipped: Vec<usize>,
     features: Option<Features>,
 }
 
@@ -87,7 +89,19 @@ impl Batch {
         self.tag_ends.clear();
         self.tags.clear();
         self.columns = None;
+        self.skipped.clear();
         self.features = None;
+    }
+
+    /// The position of each invalid record that the reader skipped: the number of examples before it
+    /// in this batch.
+    pub fn skipped(&self) -> &[usize] {
+        &self.skipped
+    }
+
+    /// Stores the position of an invalid record.
+    pub(crate) fn skip(&mut self) {
+        self.skipped.push(self.ends.len());
     }
 
     /// The columns of the table, with the types that are known after these examples. They have the

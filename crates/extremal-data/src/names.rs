@@ -168,7 +168,7 @@ impl Dictionary {
         let is_new = self.names.len() == 0;
         self.fixed = 0;
         for name in fixed {
-            if is_new {
+            if is_new || self.fixed == self.names.len() {
                 self.names.push(name.as_ref());
             }
             self.fixed += 1;

@@ -26,6 +26,9 @@ const EXAMPLES: usize = 512;
 const STORED: usize = 1 << 15;
 const TAGS: usize = 1 << 16;
 
+/// The largest number of different problems that are counted.
+const MOST_FAULTS: usize = 64;
+
 /// The largest number of lines in the first block.
 const FIRST: usize = 512;
 
@@ -68,6 +71,7 @@ pub struct Reader {
     facts: Option<Facts>,
     warnings: Vec<String>,
     skipped: u64,
+    fault: Option<String>,
     consumed: Arc<AtomicU64>,
     total: Option<u64>,
     done: bool,
@@ -108,7 +112,8 @@ enum What {
     /// The first message.
     Start(Facts),
     Batch(Batch),
-    End(Result<()>),
+    /// The end, with the most frequent problem of skipped records.
+    End(Result<()>, Option<String>),
 }
 
 impl Reader {
@@ -175,6 +180,7 @@ impl Reader {
             line: 0,
             scanned: (0, 0),
             skipped: 0,
+            faults: Vec::new(),
             warnings: Warnings::default(),
             batch: Batch::default(),
             sorter: Sorter::default(),
@@ -194,6 +200,7 @@ impl Reader {
             facts: None,
             warnings: Vec::new(),
             skipped: 0,
+            fault: None,
             consumed,
             total,
             done: false,
@@ -201,8 +208,9 @@ impl Reader {
         })
     }
 
-    /// Returns the next batch, which is never empty, or `None` at the end. If a line is invalid, the
-    /// reader first returns the examples before it, then the error. After an error it ends.
+    /// Returns the next batch, or `None` at the end. A batch has at least one example or one skipped
+    /// record. If a line is invalid, the reader first returns the examples before it, then the error.
+    /// After an error it ends.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<&Batch>> {
         match self.next_unless(&|| false)? {
@@ -234,8 +242,9 @@ impl Reader {
             match message.what {
                 What::Start(facts) => self.facts = Some(facts),
                 What::Batch(batch) => return Ok(Next::Batch(self.current.insert(batch))),
-                What::End(result) => {
+                What::End(result, fault) => {
                     self.done = true;
+                    self.fault = fault;
                     return result.map(|()| Next::End);
                 }
             }
@@ -253,7 +262,7 @@ impl Reader {
             match message.what {
                 What::Start(facts) => self.facts = Some(facts),
                 // The file ended before its first block.
-                What::End(result) => {
+                What::End(result, _) => {
                     self.done = true;
                     result?;
                 }
@@ -272,7 +281,7 @@ impl Reader {
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<impl Iterator<Item = &Batch>>> {
         let mut read = 0;
-        let is_end = |message: &Message| matches!(message.what, What::End(_));
+        let is_end = |message: &Message| matches!(message.what, What::End(..));
         while read < count && !self.ahead.back().is_some_and(is_end) {
             let Some(message) = self.receive(is_stopped)? else {
                 return Ok(None);
@@ -292,7 +301,7 @@ impl Reader {
         Ok(Some(self.ahead.iter().filter_map(
             |message| match &message.what {
                 What::Batch(batch) => Some(batch),
-                What::Start(_) | What::End(_) => None,
+                What::Start(_) | What::End(..) => None,
             },
         )))
     }
@@ -326,6 +335,12 @@ impl Reader {
     /// The number of invalid records skipped with [`OnError::Skip`].
     pub fn skipped(&self) -> u64 {
         self.skipped
+    }
+
+    /// The most frequent problem of the skipped records, as the error of the first one. It is known
+    /// after the last batch.
+    pub fn skip_reason(&self) -> Option<&str> {
+        self.fault.as_deref()
     }
 
     /// The number of bytes read so far, and the size of the file if known. For an archive, both are
@@ -403,6 +418,8 @@ struct ReaderThread {
     /// If one of these lines ends inside quotes, all lines after it do too.
     scanned: (usize, u64),
     skipped: u64,
+    /// The problems of skipped records: text, number, and the first error with its position.
+    faults: Vec<(String, u64, String)>,
     warnings: Warnings,
     batch: Batch,
     sorter: Sorter,
@@ -429,10 +446,13 @@ impl ReaderThread {
             Err(Stop::Error(error)) => Err(error),
             Err(Stop::Gone) => return,
         };
-        if !self.batch.is_empty() && self.pass_on().is_err() {
+        if self.has_news() && self.pass_on().is_err() {
             return;
         }
-        let _ = self.send(What::End(result));
+        let most = std::mem::take(&mut self.faults).into_iter();
+        // The first one of several.
+        let most = most.rev().max_by_key(|(_, count, _)| *count);
+        let _ = self.send(What::End(result, most.map(|(.., first)| first)));
     }
 
     /// Shows the parser the first block, and sends the facts.
@@ -506,7 +526,7 @@ impl ReaderThread {
                     (known, lines) = (0, 0);
                     continue;
                 }
-                if buffer.may_wait() && !self.batch.is_empty() {
+                if buffer.may_wait() && self.has_news() {
                     self.pass_on()?;
                 }
                 self.fill(buffer, &mut known, &mut lines)?;
@@ -641,9 +661,24 @@ impl ReaderThread {
                 self.warnings.add(&format!("skipped {error}"));
             }
             self.skipped += 1;
+            self.batch.skip();
+            if let Some(fault) = self.faults.iter_mut().find(|fault| fault.0 == error.what) {
+                fault.1 += 1;
+            } else if self.faults.len() < MOST_FAULTS {
+                let first = self.located(error, record).to_string();
+                self.faults.push((error.what.to_string(), 1, first));
+            }
+            if self.batch.skipped().len() >= EXAMPLES {
+                self.pass_on()?;
+            }
             return Ok(());
         }
         Err(Stop::Error(self.located(error, record)))
+    }
+
+    /// Whether the batch has anything to return.
+    fn has_news(&self) -> bool {
+        !self.batch.is_empty() || !self.batch.skipped().is_empty()
     }
 
     fn located(&self, error: &ParseError, record: &[u8]) -> Error {

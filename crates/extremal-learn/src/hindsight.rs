@@ -1,6 +1,7 @@
 //! The flag `--hindsight`: the smallest total loss of fixed weights on the examples of a run, with a
 //! certificate.
 
+use std::collections::HashMap;
 use std::mem::size_of;
 use std::sync::Arc;
 
@@ -16,7 +17,6 @@ use crate::format;
 use crate::losses::Losses;
 use crate::run::Run;
 use crate::session::row;
-use crate::signs::Signs;
 
 /// The gaps at which the search reports an interval, relative to the learner's loss.
 const GAPS: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
@@ -52,6 +52,15 @@ impl Kept {
         }
         self.batches.push((skipped, batch.clone()));
     }
+}
+
+/// The numbers of the features, and memory for a row.
+#[derive(Default)]
+struct Seen {
+    places: HashMap<u32, u32>,
+    row: Vec<(u32, f64)>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
 }
 
 /// The number of bytes that rows with so many non-zeros need.
@@ -114,7 +123,7 @@ impl Run<'_> {
     /// Finds the best fixed weights. `None` if the host stops the search before it has a result.
     pub fn hindsight(&mut self, read: &ReadOptions) -> Result<Option<Found>> {
         let failed = Error::library("hindsight");
-        let dim = self.session.dim();
+        let dim = self.session.features();
         let passes = self.options.passes as usize;
         let nonzeros = self.nonzeros / passes;
         // Sums of squares, if they are fewer numbers than the rows.
@@ -129,7 +138,7 @@ impl Run<'_> {
             }
         }
         let rows = (self.session.rounds() - self.rounds_before) as usize / passes;
-        let bytes = bytes(rows, nonzeros);
+        let bytes = bytes(rows, nonzeros) + dim * 8 * size_of::<f64>();
         if !has_memory(bytes) {
             return Err(self.out_of_memory(bytes));
         }
@@ -203,7 +212,7 @@ impl Run<'_> {
 
     /// Adds up the losses of one pass. Returns false if the host stops the run.
     fn add_up(&mut self, losses: &mut Losses, read: &ReadOptions) -> Result<bool> {
-        let (mut signs, mut count) = (self.signs_before, 0);
+        let (mut seen, mut count) = (Seen::default(), 0);
         if let Some(kept) = &self.kept {
             if kept.is_full {
                 return Err(self.out_of_memory(kept.bytes));
@@ -212,7 +221,7 @@ impl Run<'_> {
                 if self.host.is_stopped() {
                     return Ok(false);
                 }
-                count += self.add(batch.iter().skip(*skipped), losses, &mut signs)?;
+                count += self.add(batch.iter().skip(*skipped), losses, &mut seen)?;
             }
         } else {
             let mut reader = Reader::open(self.options.input.path(), read)?;
@@ -226,7 +235,7 @@ impl Run<'_> {
                 };
                 let skipped = to_skip.min(batch.len());
                 to_skip -= skipped;
-                count += self.add(batch.iter().skip(skipped), losses, &mut signs)?;
+                count += self.add(batch.iter().skip(skipped), losses, &mut seen)?;
                 self.host.progress(done, of);
             }
         }
@@ -248,25 +257,32 @@ impl Run<'_> {
             Some(learner) => {
                 // Without labels other than 0 there is nothing to gain.
                 let radius = learner.radius().max(1e-50);
-                let ball = L2Ball::new(self.session.dim(), radius);
+                let ball = L2Ball::new(self.session.features(), radius);
                 Ok(Arc::new(ball.map_err(Error::library("hindsight"))?))
             }
             None => Ok(self.session.set().clone()),
         }
     }
 
-    /// The features of an example, in those units. `values` is memory.
-    fn in_units<'a>(&self, example: &Example<'a>, values: &'a mut Vec<f64>) -> Row<'a> {
+    /// The features of an example, in those units. They are numbered in the order of their first
+    /// appearance, because the largest index may be huge.
+    fn in_units<'a>(&self, example: &Example<'a>, seen: &'a mut Seen) -> Row<'a> {
         let Some(learner) = self.session.models[0].learner.by_example() else {
             return row(example);
         };
         let features = example.indices.iter().zip(example.values);
-        values.clear();
-        values.extend(features.map(|(i, v)| match learner.scale(*i as usize) {
-            0.0 => *v,
-            scale => v / scale,
+        seen.row.clear();
+        seen.row.extend(features.map(|(i, v)| {
+            let next = seen.places.len() as u32;
+            let place = *seen.places.entry(*i).or_insert(next);
+            match learner.scale(*i as usize) {
+                0.0 => (place, *v),
+                scale => (place, v / scale),
+            }
         }));
-        Row::sparse(example.indices, values)
+        seen.row.sort_unstable_by_key(|(place, _)| *place);
+        (seen.indices, seen.values) = seen.row.iter().copied().unzip();
+        Row::sparse(&seen.indices, &seen.values)
     }
 
     /// Adds the losses of the examples that the run played, and returns their number.
@@ -274,21 +290,18 @@ impl Run<'_> {
         &self,
         examples: impl Iterator<Item = Example<'a>>,
         losses: &mut Losses,
-        signs: &mut Signs,
+        seen: &mut Seen,
     ) -> Result<u64> {
-        let (mut count, mut values) = (0, Vec::new());
+        let mut count = 0;
         for example in examples {
-            let last = example.indices.last().map(|i| *i as usize);
-            let known = signs.with(&**self.session.objective.loss(), example.label);
-            if let (Ok(known), Some(label)) = (known, example.label)
-                && last < Some(self.session.dim())
-            {
-                *signs = known;
-                let features = self.in_units(&example, &mut values);
-                let pushed = losses.push(features, label, example.weight);
-                pushed.map_err(Error::library("hindsight"))?;
-                count += 1;
+            if self.rejected.contains(&example.line) {
+                continue;
             }
+            let label = example.label.unwrap_or(f64::NAN);
+            let features = self.in_units(&example, seen);
+            let pushed = losses.push(features, label, example.weight);
+            pushed.map_err(Error::library("hindsight"))?;
+            count += 1;
         }
         Ok(count)
     }

@@ -17,6 +17,9 @@ pub fn inspect(path: &Path) -> Result<String> {
     let totals = saved.counters;
     let mut lines = plan.config.describe();
     let mut add = |key: &str, value: String| lines.push((key.into(), value));
+    if let Some(columns) = &plan.data.columns {
+        add("columns", extremal_data::describe(columns));
+    }
     add("features", format::count(saved.dim as u64));
     add("rounds", format::count(saved.rounds));
     add("examples consumed", format::count(totals.records));
@@ -67,7 +70,7 @@ pub fn inspect(path: &Path) -> Result<String> {
 }
 
 /// Passes each weight that is not 0 to `emit`, as a line `index value`. With classes, the line is
-/// `class index value`. The index is the number of the feature in the data.
+/// `class index value`. A feature with a name has its name instead of its index.
 pub fn weights(path: &Path, emit: &mut dyn FnMut(&str) -> std::io::Result<()>) -> Result<()> {
     let saved = Saved::open(path)?;
     for (k, weights) in saved.weights().iter().enumerate() {

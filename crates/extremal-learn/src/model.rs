@@ -13,6 +13,9 @@ use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::session::{Counters, Session, predicted};
 
+/// The section with the names of the features.
+const FEATURES: &str = "features";
+
 /// A saved model.
 pub struct Saved {
     /// The components and settings.
@@ -106,6 +109,9 @@ pub fn save(session: &Session, path: &Path, resume: bool) -> Result<()> {
         section("data", serde_json::to_vec(&plan.data))?,
         section("head", postcard::to_stdvec(&head))?,
     ];
+    if let Some(features) = &plan.data.features {
+        sections.push(section(FEATURES, postcard::to_stdvec(features))?);
+    }
     for (k, model) in session.models.iter().enumerate() {
         if resume || plan.is_unit_free() {
             sections.push(section(&format!("learner.{k}"), model.learner.save())?);
@@ -208,8 +214,11 @@ impl Saved {
     pub fn open(path: &Path) -> Result<Self> {
         let file = ModelFile::read(path)?;
         let sections = Sections { file, path };
-        let plan = Plan::of(sections.json("config")?, sections.json("data")?)
+        let mut plan = Plan::of(sections.json("config")?, sections.json("data")?)
             .map_err(|key| sections.error(format_args!("config: {key} is missing")))?;
+        if sections.file.section(FEATURES).is_some() {
+            plan.data.features = Some(sections.binary(FEATURES)?);
+        }
         let head: Head = sections.binary("head")?;
         let state = if head.whole || plan.is_unit_free() {
             State::Session(Box::new(sections.session(&plan, &head)?))

@@ -5,7 +5,7 @@ use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::loss::{self, LossSpec, Objective};
 use extremal::set::l2::L2;
 use extremal::set::{SetSpec, SharedSet};
-use extremal_data::{Column, Format, Labels, ReadOptions};
+use extremal_data::{Column, Features, Format, Labels, ReadOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Link};
@@ -44,6 +44,9 @@ pub struct DataFacts {
     pub columns: Option<Vec<Column>>,
     /// The label that means −1.
     pub signs: Signs,
+    /// The names of the features, if they have names. The model file has them in its own section.
+    #[serde(skip)]
+    pub features: Option<Features>,
 }
 
 impl Plan {
@@ -74,7 +77,7 @@ impl Plan {
         let set = asked.set.clone().unwrap_or_else(|| {
             let is_unit_free = match &learner {
                 Some(learner) => matches!(learner, LearnerSpec::UnitFree(_)),
-                None => asked.storage != Some(Storage::Sparse) && UnitFree::learns(&objective),
+                None => UnitFree::learns(&objective),
             };
             match is_unit_free {
                 true => SetSpec::UnitFree(Default::default()),
@@ -149,6 +152,7 @@ impl Plan {
     /// The options of the reader.
     pub fn read_options(&self) -> ReadOptions {
         let (config, data) = (&self.config, &self.data);
+        let list = |names: &Option<Vec<String>>| names.clone().unwrap_or_default();
         let labels = match &config.labels {
             Some((negative, positive)) => Labels::Pair {
                 negative: negative.clone(),
@@ -165,11 +169,18 @@ impl Plan {
             bits: config.bits,
             label_column: config.label.clone(),
             weight_column: config.weight.clone(),
-            categorical: config.categorical.clone().unwrap_or_default(),
+            categorical: list(&config.categorical),
+            numeric: list(&config.numeric),
+            date: list(&config.date),
+            ignore: list(&config.ignore),
+            missing: list(&config.missing),
+            delimiter: config.delimiter,
+            no_header: config.no_header,
             labels,
             intercept: config.intercept,
             learnt_from: data.format,
             columns: data.columns.clone(),
+            features: data.features.clone(),
             ..ReadOptions::default()
         }
     }
@@ -191,9 +202,12 @@ impl Plan {
         })
     }
 
-    /// The name of feature `i` in the data, which is its number. Numbers start at 1 in libsvm files
-    /// and at 0 elsewhere. The intercept is feature 0.
+    /// The name of feature `i` in the data. Without names, it is the feature's number. Numbers start
+    /// at 1 in libsvm files and at 0 elsewhere. The intercept is feature 0.
     pub fn feature(&self, i: usize) -> String {
+        if let Some(name) = self.data.features.as_ref().and_then(|names| names.name(i)) {
+            return name;
+        }
         let libsvm = self.data.format == Some(Format::Libsvm);
         let first = usize::from(libsvm && !self.config.zero_based);
         match (self.config.intercept, i) {

@@ -46,6 +46,7 @@ pub fn predict(options: &PredictOptions) -> Result<u64> {
     let read = ReadOptions {
         labels: Labels::None,
         labels_required: false,
+        frozen: true,
         ..options.input.options(saved.plan.read_options())
     };
     let file = name_of(data);

@@ -72,6 +72,9 @@ impl Run<'_> {
             let text = format!("{classes}, one model each; the loss shown is the error rate");
             self.say_entry("classes", &text);
         }
+        if let Some(columns) = &plan.data.columns {
+            self.say_entry("columns", &extremal_data::describe(columns));
+        }
         self.say(&format!("\n{HEAD}"));
         if let Some(note) = plan.cost_note() {
             self.note(note);
@@ -213,12 +216,14 @@ impl Run<'_> {
                 self.say_entry("comparators", &comparators);
             }
             self.say_entry("bound", &certified.bound());
-            let violation = match totals.violation {
-                0.0 => "0".into(),
-                violation => format!("{violation:.1e}"),
-            };
-            let violation = format!("at most {violation} (checked at every report)");
-            self.say_entry("violation", &violation);
+            if !self.session.plan.is_unit_free() {
+                let violation = match totals.violation {
+                    0.0 => "0".into(),
+                    violation => format!("{violation:.1e}"),
+                };
+                let violation = format!("at most {violation} (checked at every report)");
+                self.say_entry("violation", &violation);
+            }
         }
         let (calls, report) = (self.session.oracle_calls(), self.session.report_calls());
         let (calls, report) = (format::count(calls), format::count(report));
@@ -226,7 +231,7 @@ impl Run<'_> {
             "oracle calls",
             &format!("{calls} to play, {report} to report"),
         );
-        self.say_entry("features", &format::count(self.session.dim() as u64));
+        self.say_entry("features", &format::count(self.session.features() as u64));
         let seconds = self.host.seconds() - self.started;
         if played > 0 && seconds > 0.0 {
             let speed = format::significant(played as f64 / seconds, 3);
@@ -269,7 +274,7 @@ impl Run<'_> {
             Err(_) => "error",
         }
         .into();
-        values["features"] = self.session.dim().into();
+        values["features"] = self.session.features().into();
         select(&values, END_KEYS)
     }
 }

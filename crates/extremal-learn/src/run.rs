@@ -1,5 +1,7 @@
 //! The command `learn`: it plays the examples of a stream, reports, and saves the model.
 
+use std::collections::HashSet;
+
 use extremal::kernel;
 use extremal::learner::default_radius;
 use extremal_data::{Batch, Example, Next, OnError, ReadOptions, Reader};
@@ -12,7 +14,6 @@ use crate::plan::Plan;
 use crate::progress::{Every, Schedule};
 use crate::score::{self, Score};
 use crate::session::{Round, Session};
-use crate::signs::Signs;
 use crate::stream::{Sink, name_of};
 use crate::{certified, check, format, report};
 
@@ -97,6 +98,10 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
                 plan = Plan::choose(&options.config, radius)?;
             }
             plan.data.format = Some(reader.format());
+            let Some(facts) = reader.facts(&|| host.is_stopped())? else {
+                return Ok(End::Unstarted);
+            };
+            plan.data.columns = facts.columns.as_ref().map(|columns| columns.to_vec());
             Session::new(plan)?
         }
     };
@@ -140,8 +145,6 @@ pub(crate) struct Run<'a> {
     pub started: f64,
     /// Rounds of earlier runs.
     pub rounds_before: u64,
-    /// The labels of earlier runs.
-    pub signs_before: Signs,
     /// The total loss of earlier runs, ridge term included.
     pub loss_before: f64,
     /// The number of examples that the model had consumed, if they are skipped.
@@ -151,6 +154,8 @@ pub(crate) struct Run<'a> {
     /// The examples, if `--hindsight` needs them and the input can be read only once.
     pub kept: Option<Kept>,
     pub skipped: u64,
+    /// The lines of the examples that were skipped, for `--hindsight`.
+    pub rejected: HashSet<u64>,
     pub notes: Vec<String>,
     /// The reports in the table.
     pub lines: Schedule,
@@ -191,7 +196,6 @@ impl<'a> Run<'a> {
             threads: options.threads(),
             started: host.seconds(),
             rounds_before: round,
-            signs_before: session.plan.data.signs,
             loss_before: totals.whole_loss,
             consumed: match models.skip_consumed {
                 true => totals.records,
@@ -200,6 +204,7 @@ impl<'a> Run<'a> {
             nonzeros: 0,
             kept: keeps.then(Kept::default),
             skipped: 0,
+            rejected: HashSet::new(),
             notes: Vec::new(),
             lines: Schedule::new(reports.every, round, &totals),
             rows: Schedule::new(trace_every, round, &totals),
@@ -249,9 +254,7 @@ impl<'a> Run<'a> {
                 Next::Stopped => return Ok(End::Interrupted),
                 Next::End => return Ok(End::Done),
             };
-            if let Some(columns) = batch.columns() {
-                self.session.set_columns(columns);
-            }
+            self.session.set_names(batch);
             let skipped = (*to_skip).min(batch.len() as u64);
             *to_skip -= skipped;
             if let Some(kept) = &mut self.kept {
@@ -312,13 +315,20 @@ impl<'a> Run<'a> {
 
     /// Skips an example that could not be played, or ends the run.
     fn reject(&mut self, error: extremal::Error, example: &Example<'_>) -> Result<()> {
-        if self.options.input.on_error == OnError::Skip && !error.is_numerical() {
-            self.skipped += 1;
-            self.session.skip();
-            return Ok(());
+        let error = Error::at_line(error, &name_of(self.options.input.path()), example);
+        // A torn session has played a part of the example.
+        if self.options.input.on_error == OnError::Stop || self.session.is_torn {
+            return Err(error);
         }
-        let file = name_of(self.options.input.path());
-        Err(Error::at_line(error, &file, example))
+        if self.skipped == 0 {
+            self.note(format!("skipped {error}"));
+        }
+        self.skipped += 1;
+        self.session.skip();
+        if self.options.reports.hindsight {
+            self.rejected.insert(example.line);
+        }
+        Ok(())
     }
 
     /// Writes the predictions of some rounds, and the report and the model if they are due.

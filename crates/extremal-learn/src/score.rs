@@ -32,6 +32,10 @@ pub(crate) fn test(
         ..Score::default()
     };
     let mut signs = Signs::default();
+    let read = &ReadOptions {
+        frozen: true,
+        ..read.clone()
+    };
     let mut reader = Reader::open(Some(path), read)?;
     loop {
         let batch = match reader.next_unless(&|| host.is_stopped())? {

@@ -10,7 +10,7 @@ use extremal::loss::{Objective, Scratch};
 use extremal::set::{SharedSet, Structure};
 use extremal::stream;
 use extremal::{Point, Row};
-use extremal_data::{Column, Example};
+use extremal_data::{Batch, Column, Example};
 use serde::{Deserialize, Serialize};
 
 use crate::baseline::Baseline;
@@ -238,18 +238,29 @@ impl Session {
         })
     }
 
-    /// Stores the columns of the table that the next examples come from.
-    pub fn set_columns(&mut self, columns: &Arc<[Column]>) {
-        let known = self.columns.as_ref();
-        if !known.is_some_and(|known| Arc::ptr_eq(known, columns)) {
+    /// Stores the columns and the names of the features of the next examples.
+    pub fn set_names(&mut self, batch: &Batch) {
+        if let Some(columns) = batch.columns()
+            && !(self.columns.as_ref()).is_some_and(|known| Arc::ptr_eq(known, columns))
+        {
             self.plan.data.columns = Some(columns.to_vec());
             self.columns = Some(columns.clone());
+        }
+        if let Some(features) = batch.features() {
+            self.plan.data.features = Some(features.clone());
         }
     }
 
     /// The dimension so far.
     pub fn dim(&self) -> usize {
         self.models[0].learner.dim()
+    }
+
+    /// The number of features: those that were seen, for a learner that stores no others.
+    pub fn features(&self) -> usize {
+        let learner = &self.models[0].learner;
+        let seen = learner.by_example().map(|learner| learner.features());
+        seen.unwrap_or(learner.dim())
     }
 
     /// Rounds played.

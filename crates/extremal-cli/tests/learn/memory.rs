@@ -130,3 +130,20 @@ fn a_dimension_that_the_model_does_not_have_is_refused() {
         assert!(said.contains(expected), "{said}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn hindsight_takes_memory_for_the_features_seen_and_not_for_the_largest_index() {
+    let folder = Folder::new("wide-hindsight");
+    let rows = |index: &str| format!("1 {index}:1\n-1 2:1\n1 1:1 {index}:2\n-1 2:3\n");
+    let found = |index: &str| {
+        let data = folder.write("a.svm", rows(index));
+        let words = ["learn", text(&data), "--loss", "logistic", "--hindsight"];
+        let output = confined_to(400_000, &words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        let best = said.lines().find(|line| line.starts_with("best weights"));
+        best.unwrap().to_string()
+    };
+    assert_eq!(found("100000000"), found("3"));
+}

@@ -81,13 +81,28 @@ fn the_last_line_for_programs_counts_what_was_skipped() {
 #[test]
 fn what_was_skipped_is_counted_though_an_error_ends_the_run() {
     let folder = Folder::new("skip-error");
-    let stream = "1 1:1\n1 1:x\n1 1:1e308 2:1e308\n";
-    let data = folder.write("data.svm", stream);
+    let data = folder.write("data.svm", "1 1:x\n1 1:1\n");
     let words = ["learn", text(&data), "--on-error", "skip"];
-    let output = run(&[&words[..], &["--set", "l2:radius=50"]].concat());
-    assert_eq!(output.status.code(), Some(3));
+    let output = run(&[&words[..], &["--trace", "/dev/full"]].concat());
+    assert_eq!(output.status.code(), Some(1));
     let said = errors(&output);
     assert!(said.contains("skipped          1\n"), "{said}");
+}
+
+#[test]
+fn rows_whose_numbers_are_too_large_are_skipped_like_lines_that_can_t_be_read() {
+    let folder = Folder::new("skip-large");
+    let stream = "1 1:1\n-1 1:1e308 2:1e308\n".to_string() + &"-1 2:1\n".repeat(20);
+    let data = folder.write("data.svm", stream);
+    for game in [&[][..], &["--set", "l2:radius=50"], &["--classes=-1,1"]] {
+        let words = [&["learn", text(&data), "--loss", "logistic"], game].concat();
+        assert_eq!(run(&words).status.code(), Some(3));
+        let said = errors(&done(&[&words[..], &["--on-error", "skip"]].concat()));
+        assert!(said.contains("\nnote: skipped "), "{said}");
+        assert!(said.contains("data.svm:2: "), "{said}");
+        assert!(said.contains("skipped          1\n"), "{said}");
+        assert!(said.contains("rounds           21\n"), "{said}");
+    }
 }
 
 #[test]

@@ -9,12 +9,14 @@ use extremal_data::{Column, Format, Holds, Labels, ReadOptions, Reader};
 fn after(text: &str, options: &ReadOptions) -> ReadOptions {
     let read = Box::new(Cursor::new(text.to_string()));
     let mut reader = Reader::from_read(read, "f", options).unwrap();
-    let mut columns = None;
+    let (mut columns, mut features) = (None, None);
     while let Some(batch) = reader.next().unwrap() {
         columns = batch.columns().map(|columns| columns.to_vec());
+        features = batch.features().cloned();
     }
     ReadOptions {
         columns: Some(columns.unwrap()),
+        features,
         learnt_from: Some(Format::Csv),
         ..options.clone()
     }
@@ -41,30 +43,24 @@ fn the_columns_and_what_they_hold_are_passed_on() {
         column("w", Holds::Weight),
         column("a", Holds::Numbers),
         column("colour", Holds::Text),
-        column("none", Holds::Nothing),
+        column("none", Holds::Numbers),
     ];
     assert_eq!(model().columns.unwrap(), wanted);
-    // and what was empty is decided later, in the model's order
-    let next = after("none,a,y,w,colour\n7,,1,1,\n", &model());
-    let mut wanted = wanted;
-    wanted[4].holds = Holds::Numbers;
-    assert_eq!(next.columns.unwrap(), wanted);
 }
 
 #[test]
 fn columns_in_another_order_are_the_same_features() {
     let reordered = "none,colour,w,y,a\n,red,2,1,3\n,blue,1,0,4\n";
     for intercept in [false, true] {
-        let options = ReadOptions {
-            intercept,
-            ..model()
-        };
         let plain = ReadOptions {
             columns: None,
             learnt_from: None,
-            ..options.clone()
+            features: None,
+            intercept,
+            ..model()
         };
-        assert_eq!(rows(reordered, &options), rows(TABLE, &plain));
+        let resumed = after(TABLE, &plain);
+        assert_eq!(rows(reordered, &resumed), rows(TABLE, &plain));
     }
 }
 
@@ -93,7 +89,7 @@ fn label_and_weight_may_be_missing_where_labels_are_not_looked_at() {
         ..model()
     };
     let wanted = features(TABLE, &predicting);
-    assert_eq!(wanted[0].len(), 2);
+    assert_eq!(wanted[0].len(), 3);
     assert_eq!(
         features("a,colour,none\n3,red,\n4,blue,\n", &predicting),
         wanted
@@ -113,17 +109,16 @@ fn label_and_weight_may_be_missing_where_labels_are_not_looked_at() {
 #[test]
 fn a_column_holds_what_it_held() {
     let (_, error) = read("y,w,a,colour,none\n1,1,red,red,\n", &model());
-    assert!(
-        error
-            .unwrap()
-            .starts_with("f:2: column `a`: text after numbers; use --categorical a")
-    );
-    let (_, error) = read("y,w,a,colour,none\n1,1,1,7,\n", &model());
-    assert!(
-        error
-            .unwrap()
-            .starts_with("f:2: column `colour`: a number after text; use")
-    );
+    let error = error.unwrap();
+    assert!(error.starts_with("f:2: column `a`: text in a column of numbers. Use --missing red"));
+    // A number in a column of text is a new text, unless the dictionary is frozen.
+    let text = "y,w,a,colour,none\n1,1,1,7,\n";
+    assert_eq!(features(text, &model()), [[(0, 1.0), (3, 1.0), (5, 1.0)]]);
+    let frozen = ReadOptions {
+        frozen: true,
+        ..model()
+    };
+    assert_eq!(features(text, &frozen), [[(0, 1.0), (3, 1.0)]]);
     // a column of numbers stays one, whatever is declared later
     let declared = ReadOptions {
         categorical: vec!["a".into()],

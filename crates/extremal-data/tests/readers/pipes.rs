@@ -231,3 +231,23 @@ fn a_reader_may_be_dropped_at_any_time() {
         }
     }
 }
+
+#[test]
+fn skipped_records_have_positions_and_the_most_frequent_problem_is_known_at_the_end() {
+    let skip = ReadOptions {
+        on_error: OnError::Skip,
+        ..options(Format::Libsvm)
+    };
+    let text = "1 1:x\n1 1:1\n1 a:1\n2 1:1\n".to_string() + &"1 b:1\n".repeat(1000);
+    let mut reader = Reader::from_read(Box::new(std::io::Cursor::new(text)), "f", &skip).unwrap();
+    let (mut examples, mut skipped) = (0, Vec::new());
+    while let Some(batch) = reader.next().unwrap() {
+        assert!(batch.skipped().len() <= 512);
+        skipped.extend(batch.skipped().iter().map(|at| examples + at));
+        examples += batch.len();
+    }
+    assert_eq!((examples, skipped.len()), (2, 1002));
+    assert_eq!(skipped[..3], [0, 1, 2]);
+    let reason = "f:3: the index is not a whole number: a:1";
+    assert_eq!(reader.skip_reason(), Some(reason));
+}

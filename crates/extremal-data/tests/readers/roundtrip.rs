@@ -186,7 +186,13 @@ proptest! {
             weight_column: Some("my \"weight\",\t".into()),
             ..options(format)
         };
-        same(&rows(writer.into_inner().unwrap(), &options), &given, true, false)?;
+        let mut rows = rows(writer.into_inner().unwrap(), &options);
+        for (row, given) in std::iter::zip(&mut rows, &given) {
+            // A missing field has an indicator.
+            prop_assert_eq!(row.features.len(), columns);
+            row.features.truncate(given.features.len());
+        }
+        same(&rows, &given, true, false)?;
     }
 
     #[test]
@@ -200,7 +206,7 @@ proptest! {
         for (k, text) in texts.iter().enumerate() {
             writer.write_record([&k.to_string(), text]).unwrap();
         }
-        let options = ReadOptions { bits: Some(31), ..options(Format::Csv) };
+        let options = options(Format::Csv);
         let rows = rows(writer.into_inner().unwrap(), &options);
         prop_assert_eq!(rows.len(), texts.len());
         // Blanks around a field that is not quoted are dropped: the writer quotes no blanks.
@@ -209,7 +215,7 @@ proptest! {
             false => text.trim_matches(' ').to_string(),
         };
         for (a, x) in std::iter::zip(&rows, &texts) {
-            prop_assert_eq!(a.features.is_empty(), meant(x).is_empty());
+            prop_assert_eq!(a.features.len(), 1);
             for (b, y) in std::iter::zip(&rows, &texts) {
                 prop_assert_eq!(a.features == b.features, meant(x) == meant(y), "{:?} {:?}", x, y);
             }

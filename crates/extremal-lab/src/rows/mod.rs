@@ -186,9 +186,9 @@ impl Rows {
     fn extend(&mut self, batch: &Batch, intercept: bool) {
         // A table's last column may contain only zeros.
         if let Some(columns) = batch.columns() {
-            let is_feature = |holds| !matches!(holds, Holds::Label | Holds::Weight);
-            let features = columns.iter().filter(|c| is_feature(c.holds)).count();
-            self.dim = self.dim.max(features + usize::from(intercept));
+            let is_number = |holds| matches!(holds, Holds::Numbers | Holds::Date);
+            let numbers = columns.iter().filter(|c| is_number(c.holds)).count();
+            self.dim = self.dim.max(numbers + usize::from(intercept));
         }
         for example in batch.iter() {
             self.indices.extend_from_slice(example.indices);

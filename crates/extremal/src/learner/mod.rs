@@ -405,6 +405,9 @@ pub trait ByExample {
     /// The radius r.
     fn radius(&self) -> f64;
 
+    /// The number of features that were observed.
+    fn features(&self) -> usize;
+
     /// The scale M_i of a feature. It is 0 for a feature that was never observed.
     fn scale(&self, index: usize) -> f64;
 

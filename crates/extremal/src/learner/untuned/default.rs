@@ -56,7 +56,7 @@ pub fn default_for<L: Loss + ?Sized>(
     storage: Storage,
 ) -> LearnerSpec {
     let is_unit_free = matches!(set.structure(), Structure::UnitFree { .. });
-    if is_unit_free && storage != Storage::Sparse && UnitFree::learns(objective) {
+    if is_unit_free && UnitFree::learns(objective) {
         return LearnerSpec::UnitFree(UnitFree::default());
     }
     let lambda = Some(objective.total_ridge()).filter(|ridge| *ridge > 0.0);

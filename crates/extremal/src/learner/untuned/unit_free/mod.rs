@@ -46,7 +46,7 @@ use crate::learner::untuned::unit_free::table::Table;
 use crate::learner::untuned::unit_free::terms::Feature;
 use crate::learner::{
     ByExample, Certificate, Example, Learner, Learnt, Level, MakeLearner, Record, RunStatistics,
-    Storage, Uses, not_stored,
+    Storage, Uses,
 };
 use crate::loss::{Loss, Objective};
 use crate::parameter::fields;
@@ -101,9 +101,7 @@ impl MakeLearner for UnitFree {
         let Structure::UnitFree { radius } = set.structure() else {
             return Err(parameters::cannot_play(NAME, &**set, "the set unit-free"));
         };
-        if storage == Storage::Sparse {
-            return Err(not_stored(NAME, set, storage));
-        }
+        // Every storage is the same: a table of the features that were seen.
         let engine = Engine::new(Settings {
             radius,
             intercept: self.intercept == Some(true),
@@ -250,6 +248,10 @@ impl ByExample for Unitless {
 
     fn radius(&self) -> f64 {
         self.engine.state.radius
+    }
+
+    fn features(&self) -> usize {
+        self.engine.table.indices().len()
     }
 
     fn scale(&self, index: usize) -> f64 {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use liblzma::stream::Stream;
 
+use crate::array::Array;
 use crate::zip::Zip;
 
 /// A compression format.
@@ -117,11 +118,13 @@ pub(crate) struct Unpacked {
 }
 
 impl Unpacked {
-    /// Detects the compression from the first bytes, or from the name if there are too few bytes.
+    /// Detects the compression from the first bytes, or from the name if there are too few bytes. If
+    /// the content `may_be_json`, an array becomes lines.
     pub(crate) fn new(
         read: Box<dyn Read + Send>,
         name: &str,
         consumed: Arc<AtomicU64>,
+        may_be_json: bool,
     ) -> io::Result<Unpacked> {
         let failed = Arc::new(AtomicBool::new(false));
         let mut counted = Counted {
@@ -158,7 +161,10 @@ impl Unpacked {
             }
         };
         Ok(Unpacked {
-            read,
+            read: match may_be_json {
+                true => Box::new(Array::new(read)),
+                false => read,
+            },
             packed: packing.is_some(),
             member,
             failed,

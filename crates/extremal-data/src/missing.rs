@@ -39,6 +39,10 @@ impl Missing {
         self.has_numbers && self.is_added(text)
     }
 
+    pub(crate) fn has_numbers(&self) -> bool {
+        self.has_numbers
+    }
+
     fn is_added(&self, text: &[u8]) -> bool {
         self.added.iter().any(|token| token == text)
     }

@@ -255,13 +255,18 @@ impl ReadOptions {
         labels.decide(&mut self.labels)
     }
 
-    /// The label as a number. `None` means that the label is missing.
-    pub(crate) fn label(&self, text: Option<&[u8]>) -> Result<f64, String> {
-        match text {
-            Some(text) => self.labels.read(text),
-            None if self.needs_label() => Err("the label is missing".into()),
-            None => Ok(f64::NAN),
-        }
+    /// The label as a number, or NaN if the text means that the label is missing.
+    pub(crate) fn label_unless_missing(
+        &self,
+        text: &[u8],
+        missing: &Missing,
+    ) -> Result<f64, String> {
+        self.labels
+            .read(text)
+            .or_else(|what| match missing.is(text) {
+                true => Ok(f64::NAN),
+                false => Err(what),
+            })
     }
 }
 

@@ -152,8 +152,10 @@ impl Reader {
             return Err(Error::content(name, what));
         }
         let consumed = Arc::new(AtomicU64::new(0));
-        let mut source = Source::Closed(read, consumed.clone());
-        let format = match options.format.or_else(|| detect::by_name(name)) {
+        let known = options.format.or_else(|| detect::by_name(name));
+        let may_be_json = known.is_none_or(|format| format == Format::Jsonl);
+        let mut source = Source::Closed(read, consumed.clone(), may_be_json);
+        let format = match known {
             Some(format) => format,
             None => {
                 let buffer = source.open(name)?;
@@ -365,15 +367,16 @@ impl Read for Unopened {
 
 /// A source before and after the reader has examined its first bytes.
 pub(crate) enum Source {
-    Closed(Box<dyn Read + Send>, Arc<AtomicU64>),
+    /// The boolean tells whether the file may be a JSON array.
+    Closed(Box<dyn Read + Send>, Arc<AtomicU64>, bool),
     Open(Box<Buffer<Unpacked>>),
 }
 
 impl Source {
     fn open(&mut self, name: &str) -> Result<&mut Buffer<Unpacked>> {
-        if let Source::Closed(read, consumed) = self {
+        if let Source::Closed(read, consumed, may_be_json) = self {
             let read = std::mem::replace(read, Box::new(io::empty()));
-            let unpacked = Unpacked::new(read, name, consumed.clone())
+            let unpacked = Unpacked::new(read, name, consumed.clone(), *may_be_json)
                 .map_err(Error::file(name, UNREADABLE))?;
             *self = Source::Open(Box::new(Buffer::new(unpacked)));
         }

@@ -45,12 +45,11 @@
 //! # Ok::<(), extremal_data::Error>(())
 //! ```
 
-use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::columns::{quoted, unknown};
-use crate::dates::{self, WEEKDAYS};
+use crate::columns::{is_not, unknown};
+use crate::dates;
 use crate::fields::{self, Fields, records};
 use crate::kinds::{Tally, look_like_a_row};
 use crate::labels::Census;
@@ -337,7 +336,7 @@ impl Table {
                     }
                     _ if missing.is(field()) => column.add_missing(batch, names),
                     Some(_) => Err(parse::NOT_FINITE.into()),
-                    None => Err(column.is_not("numbers", field())),
+                    None => Err(is_not("numbers", &column.name, field())),
                 },
                 Holds::Text if missing.is(field()) => column.add_missing(batch, names),
                 Holds::Text => {
@@ -348,7 +347,7 @@ impl Table {
                 Holds::Date => column.add_date(field(), &mut self.text, batch, names),
                 Holds::Label if missing.is(field()) => Ok(()),
                 Holds::Label => {
-                    let read = self.options.label(Some(field()));
+                    let read = self.options.labels.read(field());
                     read.map(|read| label = read)
                 }
                 Holds::Weight if field().is_empty() => Err("the weight is missing".into()),
@@ -387,30 +386,12 @@ impl Place {
         batch: &mut Batch,
         names: &mut Dictionary,
     ) -> Result<(), String> {
-        let date = dates::parse(field).ok_or_else(|| self.is_not("dates", field))?;
+        let date = dates::parse(field).ok_or_else(|| is_not("dates", &self.name, field))?;
         batch.push(self.index, date.trend);
-        let mut add = |part: std::fmt::Arguments<'_>| {
-            text.clear();
-            // A string accepts all text.
-            let _ = text.write_fmt(part);
-            add(batch, names.index(&self.prefix, text.as_bytes()));
-        };
-        add(format_args!("year={}", date.year));
-        add(format_args!("month={}", date.month));
-        add(format_args!("weekday={}", WEEKDAYS[date.weekday]));
-        if let Some(hour) = date.hour {
-            add(format_args!("hour={hour}"));
-        }
+        date.parts(text, |part| {
+            add(batch, names.index(&self.prefix, part.as_bytes()));
+        });
         Ok(())
-    }
-
-    /// The error about text in a column of another kind.
-    fn is_not(&self, kind: &str, field: &[u8]) -> String {
-        let (token, name) = (String::from_utf8_lossy(field), quoted(&self.name));
-        format!(
-            "text in a column of {kind}. Use --missing {} if it means a missing value, or --categorical {name} to treat all values as text",
-            quoted(&token)
-        )
     }
 }
 

@@ -15,6 +15,7 @@ __all__ = [
     "Learner",
     "Model",
     "with_intercept",
+    "predict",
     "Stream",
     "entries",
     "citations",

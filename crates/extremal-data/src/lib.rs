@@ -39,6 +39,7 @@ mod options;
 mod parse;
 mod patient;
 mod reader;
+mod reading;
 mod records;
 mod row;
 pub mod table;

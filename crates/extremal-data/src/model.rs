@@ -126,7 +126,7 @@ impl ModelFile {
         Self::decode(bytes, opening.end).map_err(|why| Error::content(file, damaged(&why)))
     }
 
-    /// Decodes everything after the first two lines. The file has the right length.
+    /// Decodes everything after the first two lines. The caller has checked the length of the file.
     fn decode(bytes: &[u8], opening: usize) -> Checked<Self> {
         let (covered, crc) = bytes.split_at(bytes.len() - 4);
         if crc32fast::hash(covered).to_le_bytes() != crc {

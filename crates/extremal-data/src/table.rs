@@ -115,10 +115,20 @@ impl Table {
         };
         let names: Vec<String> = (0..self.fields.len()).map(name).collect();
         let mut tallies = vec![Tally::default(); names.len()];
+        let (mut rows, mut fitting) = (0, 0);
         for (_, place) in records(block.text, self.separator).skip(usize::from(has_header)) {
+            let mut fits = false;
             self.row_of_block(&block.text[place], |k, field, missing| {
                 tallies[k].add(field, missing);
+                fits = true;
             });
+            (rows, fitting) = (rows + 1, fitting + usize::from(fits));
+        }
+        if rows > 1 && fitting == 0 && has_header {
+            return Err(format!(
+                "the first line has {} fields, but no other line has as many. Remove it if it is no part of the table, for example by tail -n +2",
+                names.len()
+            ));
         }
         if has_header && !self.is_named(&names) {
             if look_like_a_row(&names, &tallies, &self.missing) {
@@ -235,11 +245,10 @@ impl Table {
             Some(name) => find_given(name, required)?,
             None => {
                 let is_usual = |usual: &str| {
-                    let is_usual = |name: &String| name.eq_ignore_ascii_case(usual);
-                    names
-                        .iter()
-                        .position(is_usual)
-                        .filter(|k| given[*k].is_none())
+                    let is_usual =
+                        |name: &String| usual.len() > 1 && name.eq_ignore_ascii_case(usual);
+                    let k = find(usual).or_else(|| names.iter().position(is_usual));
+                    k.filter(|k| given[*k].is_none())
                 };
                 let usual = ["label", "y", "target", "class"]
                     .into_iter()

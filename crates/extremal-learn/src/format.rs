@@ -79,6 +79,27 @@ pub fn fixed(x: f64) -> String {
     }
 }
 
+/// Formats a number in at most `width` characters, with six decimals at most. `width` is at least 7.
+pub fn short(x: f64, width: usize) -> String {
+    let fits = |text: &String| text.chars().count() <= width;
+    let is_tiny = x != 0.0 && x.abs() < 1e-4;
+    let decimals = (0..=6).rev().map(|places| format!("{x:.places$}"));
+    let scientific = (0..=4).rev().map(|digits| format!("{x:.digits$e}"));
+    let mut forms = decimals.filter(|_| !is_tiny).chain(scientific);
+    match x.is_finite() {
+        true => forms.find(fits).unwrap_or_default(),
+        false => "—".into(),
+    }
+}
+
+/// Shortens a text to `width` characters.
+pub fn cut(text: &str, width: usize) -> String {
+    match text.chars().count() <= width {
+        true => text.into(),
+        false => text.chars().take(width - 1).chain(['…']).collect(),
+    }
+}
+
 /// Formats a whole number with separated thousands: 256000 is `256,000`.
 pub fn count(n: u64) -> String {
     decimals(n as f64, 0)

@@ -23,6 +23,7 @@ mod score;
 mod session;
 mod signs;
 mod stream;
+mod tally;
 
 pub use baseline::Baseline;
 pub use certified::{Certified, Proven};

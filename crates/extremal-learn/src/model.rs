@@ -112,6 +112,9 @@ pub fn save(session: &Session, path: &Path, resume: bool) -> Result<()> {
     if let Some(features) = &plan.data.features {
         sections.push(section(FEATURES, postcard::to_stdvec(features))?);
     }
+    if resume {
+        sections.push(section("tally", postcard::to_stdvec(&session.tally))?);
+    }
     for (k, model) in session.models.iter().enumerate() {
         if resume || plan.is_unit_free() {
             sections.push(section(&format!("learner.{k}"), model.learner.save())?);
@@ -197,6 +200,10 @@ impl Sections<'_> {
         }
         session.counters = head.counters;
         session.baseline = head.baseline.clone();
+        // Older models have no such section.
+        if self.file.section("tally").is_some() {
+            session.tally = self.binary("tally")?;
+        }
         Ok(session)
     }
 

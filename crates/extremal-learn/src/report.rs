@@ -1,5 +1,6 @@
 //! The messages of a run: the components, the reports, and the summary at the end.
 
+use extremal::loss::LossSpec;
 use serde_json::{Value, json};
 
 use crate::certified::{Certified, Proven};
@@ -9,11 +10,9 @@ use crate::options::Progress;
 use crate::progress::Schedule;
 use crate::run::{End, Run, TRACE};
 
-/// The head of the progress table.
-const HEAD: &str = concat!(
-    "   average      since        round        label   prediction features     regret/t     oracle\n",
-    "      loss       last                                                                   calls\n",
-);
+/// The head of the progress table, which is 80 columns wide. The title of the last column follows.
+const HEAD: &str = " average    since    round    label prediction features regret/t  oracle";
+const HEAD_2: &str = "    loss     last                                                calls";
 
 /// The columns of the trace.
 pub(crate) const TRACE_KEYS: &str = "round,loss,average_loss,since_last,regret_upper,average_regret_upper,sigma,gap,oracle_calls,seconds,vacuous,halving_radius";
@@ -75,7 +74,9 @@ impl Run<'_> {
         if let Some(columns) = &plan.data.columns {
             self.say_entry("columns", &extremal_data::describe(columns));
         }
-        self.say(&format!("\n{HEAD}"));
+        let (title, _) = self.session.tally.column();
+        let head = format!("{HEAD} {title:>7}");
+        self.say(&format!("\n{}\n{HEAD_2}\n", head.trim_end()));
         if let Some(note) = plan.cost_note() {
             self.note(note);
         }
@@ -99,7 +100,7 @@ impl Run<'_> {
         if line {
             let since = self.lines.advance(round, &totals);
             if self.options.reports.shows(Progress::Json) {
-                let object = select(&self.values(Some(&certified), since), REPORT_KEYS);
+                let object = self.object(&self.values(Some(&certified), since), REPORT_KEYS);
                 self.host.say(&format!("{object}\n"));
             }
             self.say(&self.line(&certified, since));
@@ -116,29 +117,35 @@ impl Run<'_> {
     fn line(&self, certified: &Certified, since: f64) -> String {
         let (totals, last) = (self.session.counters, &self.last);
         let classes = self.session.plan.classes();
-        let name = |v: f64| match classes.get(v as usize) {
-            Some(class) if v >= 0.0 => class.clone(),
-            _ if v == v.trunc() && v.abs() < 1e9 => format!("{v:.0}"),
-            _ => format!("{v:.6}"),
+        let name = |v: f64, width| match classes.get(v as usize) {
+            Some(class) if v >= 0.0 => format::cut(class, width),
+            _ if v == v.trunc() && v.abs() < 1e7 => format!("{v:.0}"),
+            _ => format::short(v, width),
         };
         let prediction = match classes {
-            [] => format!("{:.6}", last.prediction),
-            _ => name(last.prediction),
+            [] => format::short(last.prediction, 10),
+            _ => name(last.prediction, 10),
         };
         let regret = certified.certificate.regret / self.session.rounds() as f64;
         let regret = match certified.is_vacuous() {
             true => "vacuous".into(),
-            false => format!("{regret:.6}"),
+            false => format::short(regret, 8),
         };
-        format!(
-            "{:>10} {:>10} {:>12} {:>12} {prediction:>12} {:>8} {regret:>12} {:>10}\n",
-            format::fixed(totals.loss / totals.weight),
-            format::fixed(since),
-            self.session.rounds(),
-            name(last.label),
-            last.features,
-            self.session.oracle_calls()
-        )
+        let short = |n: u64, width| match n.to_string() {
+            text if text.len() <= width => text,
+            _ => format::short(n as f64, width),
+        };
+        let line = format!(
+            "{:>8} {:>8} {:>8} {:>8} {prediction:>10} {:>8} {regret:>8} {:>7} {:>7}",
+            format::short(totals.loss / totals.weight, 8),
+            format::short(since, 8),
+            short(self.session.rounds(), 8),
+            name(last.label, 8),
+            short(last.features as u64, 8),
+            short(self.session.oracle_calls(), 7),
+            self.session.tally.column().1,
+        );
+        format!("{}\n", line.trim_end())
     }
 
     /// The values of a report, by name. A number that is not finite is null. `since` is the average
@@ -197,8 +204,17 @@ impl Run<'_> {
         if rounds > 0 {
             let (totals, certified) = (self.session.counters, self.session.certify()?);
             let average = format::fixed(totals.loss / totals.weight);
-            self.say_entry("average loss", &average);
             let loss = self.session.objective.loss().clone();
+            // Others leave out the factor ½.
+            let average = match self.session.plan.loss {
+                LossSpec::Squared(_) => format!("{average} (of ½(p−y)²)"),
+                _ => average,
+            };
+            self.say_entry("average loss", &average);
+            let entries: Vec<_> = self.session.tally.entries().collect();
+            for (name, value) in entries {
+                self.say_entry(name, &value);
+            }
             let without = self.session.baseline.loss / totals.weight;
             let name = self.session.baseline.name(&*loss);
             let text = format!(
@@ -248,14 +264,14 @@ impl Run<'_> {
         }
         if self.options.reports.shows(Progress::Json) {
             let mut object = self.last_object(end);
-            if let Some(score) = &mut score {
+            if let Some(score) = &score {
                 object["test"] = score.json();
             }
             if let Some(found) = &self.found {
                 object["hindsight"] = found.json();
             }
             self.host.say(&format!("{object}\n"));
-        } else if let Some(mut score) = score {
+        } else if let Some(score) = score {
             // Also shown with --quiet.
             let text = score.describe();
             self.host.say(&format!("test             {text}\n"));
@@ -275,14 +291,16 @@ impl Run<'_> {
         }
         .into();
         values["features"] = self.session.features().into();
-        select(&values, END_KEYS)
+        self.object(&values, END_KEYS)
     }
-}
 
-/// An object with some of the values.
-fn select(values: &Value, keys: &str) -> Value {
-    let pairs = keys.split(',').map(|key| (key.into(), values[key].clone()));
-    Value::Object(pairs.collect())
+    /// An object with some of the values, and with error rate and AUC, or RMSE and R².
+    fn object(&self, values: &Value, keys: &str) -> Value {
+        let pairs = keys.split(',').map(|key| (key.into(), values[key].clone()));
+        let mut object = Value::Object(pairs.collect());
+        self.session.tally.add_to(&mut object);
+        object
+    }
 }
 
 /// A row of the trace. A value that is null is left empty.

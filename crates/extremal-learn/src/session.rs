@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::baseline::Baseline;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, start_set};
+use crate::tally::Tally;
 
 /// The smallest number of rounds for which another thread is worth its start.
 const ROUNDS_PER_THREAD: usize = 64;
@@ -89,7 +90,10 @@ impl Model {
     fn play(&mut self, class: Option<usize>, objective: &Objective, examples: &[Example<'_>]) {
         self.rounds.clear();
         self.failure = None;
-        for example in examples {
+        for (k, example) in examples.iter().enumerate() {
+            if let (Some(learner), Some(next)) = (self.learner.by_example(), examples.get(k + 1)) {
+                learner.prefetch(&row(next));
+            }
             let label = match class {
                 None => example.label.unwrap_or(f64::NAN),
                 Some(class) if example.label == Some(class as f64) => 1.0,
@@ -196,6 +200,8 @@ pub struct Session {
     pub counters: Counters,
     /// Whether some classes have played a round that others could not play. It can't be saved.
     pub(crate) is_torn: bool,
+    /// Error rate and AUC, or RMSE and R².
+    pub(crate) tally: Tally,
     /// The loss without features.
     pub baseline: Baseline,
     /// The dimension for which memory is reserved.
@@ -225,6 +231,7 @@ impl Session {
             })
         });
         let models = models.collect::<extremal::Result<Vec<_>>>();
+        let tally = Tally::new(&plan, objective.loss().labels());
         Ok(Self {
             models: models.map_err(Error::options)?,
             reserved: 0,
@@ -232,6 +239,7 @@ impl Session {
             objective,
             counters: Counters::default(),
             is_torn: false,
+            tally,
             baseline: Baseline::default(),
             point: Vec::new(),
             columns: None,
@@ -412,6 +420,8 @@ impl Session {
                 .add_class(round.label as usize, example.weight);
             round.loss = example.weight * f64::from(round.prediction != round.label);
         }
+        self.tally
+            .add(example.weight, round.prediction, round.label);
         counters.loss += round.loss;
         counters.records += 1;
         counters.weight += example.weight;

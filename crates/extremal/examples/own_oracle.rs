@@ -26,8 +26,8 @@ impl Loss for Lateness {
     }
 }
 
-/// Writes the path with the smallest cost. A street of the path has the entry 1, and any other street has
-/// 0. Street (l·3 + i)·3 + j leads from place i of layer l to place j of the next layer.
+/// Writes the path with the smallest cost. Each street of the path has the entry 1, and all other
+/// entries are 0. Street (l·3 + i)·3 + j leads from place i of layer l to place j of the next layer.
 fn shortest_path(cost: &[f64], path: &mut [f64]) -> Result<(), Cause> {
     let street = |layer: usize, i: usize, j: usize| (layer * WIDTH + i) * WIDTH + j;
     let (mut rest, mut next) = ([0.0; WIDTH], [[0; WIDTH]; LAYERS]);

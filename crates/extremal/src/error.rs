@@ -118,7 +118,7 @@ pub enum Error {
         cause: Cause,
     },
     /// An error in the user's own code, for example in a stream or a learner. [`Error::other`] creates
-    /// it.
+    /// this error.
     #[error("{0}")]
     Other(Cause),
     /// The loss does not allow a label.

@@ -129,7 +129,7 @@
 //!    ℓp balls the surrogate uses the closed form of the oracle. The decision x_t and the surrogate F_t
 //!    together are called a pair.
 //! 5. [`set`] has one file per constraint set, with its oracle, constants and projection.
-//! 6. [`Record`] is the record of the round: step size, gap, oracle calls.
+//! 6. [`Record`] stores the step size, the gap and the number of oracle calls of the round.
 //! 7. [`hindsight`] certifies the regret of a run, and [`theory`] computes the bound of every theorem.
 //!
 //! [`game`] plays rounds in this order. [`solver`] minimises a convex function over a set. [`spec`]

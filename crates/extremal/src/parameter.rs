@@ -1,6 +1,6 @@
 //! The keys of specs: the meaning, the allowed values and the default of each key. The macro [`fields!`]
-//! lists the fields of a spec once. The output of `extremal list`, the error messages, the JSON schema,
-//! the Python signatures and the tests are generated from this list.
+//! defines a spec by one list of its fields. The output of `extremal list`, the error messages, the JSON
+//! schema, the Python signatures and the tests are generated from this list.
 
 use std::ops::RangeInclusive;
 

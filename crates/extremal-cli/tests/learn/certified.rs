@@ -181,7 +181,7 @@ fn hindsight_finds_the_best_weights_of_the_set_that_was_played() {
     let folder = Folder::new("hindsight");
     let (rows, free, bound) = one_weight(60);
     // a line that can't be read, and one whose label the reader refuses
-    let rows = rows.replacen("\n0.25", "\n1 1 | 0:x\nno | 0:1\n0.25", 1);
+    let rows = rows.replacen("\n0.25", "\n1 1 | 0:inf\nno | 0:1\n0.25", 1);
     let data = folder.write("data.vw", &rows);
     let words = ["learn", text(&data), "--loss", "squared", "--on-error=skip"];
     for (set, best) in [("l2:radius=50", free), ("l2:radius=0.5", bound)] {

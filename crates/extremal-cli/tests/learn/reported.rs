@@ -112,6 +112,7 @@ fn examples_of_no_weight_have_no_average() {
     let words = ["learn", text(&data), "--loss", "logistic"];
     let table = errors(&done(&words));
     assert!(table.contains("average loss     —"), "{table}");
+    assert!(table.contains("error rate       —"), "{table}");
     assert!(!table.contains("NaN"), "{table}");
     let json = errors(&done(&[&words[..], &["--progress", "json"]].concat()));
     assert!(json.contains("\"average_loss\":null"), "{json}");
@@ -145,4 +146,84 @@ fn predictions_and_trace_are_there_at_a_checkpoint() {
     wait_for(|| lines(&out) == 13);
     drop(input);
     assert!(child.wait().unwrap().success());
+}
+
+/// The last line for people that begins with this word, without the word.
+fn entry(said: &str, name: &str) -> f64 {
+    let lines = said.lines().filter_map(|line| line.strip_prefix(name));
+    let text = lines.last().unwrap_or_else(|| panic!("{name}: {said}"));
+    let text = text.trim().trim_end_matches(" %");
+    text.parse().unwrap()
+}
+
+#[test]
+fn error_rate_auc_rmse_and_r2_are_those_of_the_predictions_also_after_a_stop() {
+    let folder = Folder::new("known-names");
+    let all = examples(300, 26);
+    let data = folder.write("data.svm", libsvm(&all));
+    let half = folder.write("half.svm", libsvm(&all[..150]));
+    let (model, out) = (folder.file("m"), folder.file("p"));
+    for loss in ["logistic", "squared"] {
+        let learn = |words: &[&str]| {
+            let start = ["learn", "--loss", loss, "--link", "identity", "--no-clip"];
+            errors(&done(&[&start, words].concat()))
+        };
+        let whole = learn(&[text(&data), "-p", text(&out)]);
+        learn(&[text(&half), "-f", text(&model)]);
+        let resumed = learn(&[text(&data), "-i", text(&model), "--continue"]);
+        let written = std::fs::read_to_string(&out).unwrap();
+        let predictions = written.lines().map(|line| line.parse::<f64>().unwrap());
+        let pairs: Vec<_> = predictions.zip(all.iter().map(|e| e.label)).collect();
+        let n = pairs.len() as f64;
+        let names = if loss == "logistic" {
+            let wrong = |(z, y): &(f64, f64)| {
+                if *z == 0.0 {
+                    0.5
+                } else {
+                    f64::from(z * y <= 0.0)
+                }
+            };
+            let rate = pairs.iter().map(wrong).sum::<f64>() / n;
+            assert!(
+                (entry(&whole, "error rate") - 100.0 * rate).abs() <= 0.005,
+                "{whole}"
+            );
+            ["error rate", "AUC"]
+        } else {
+            let mean = pairs.iter().map(|(_, y)| y).sum::<f64>() / n;
+            let spread: f64 = pairs.iter().map(|(_, y)| (y - mean).powi(2)).sum();
+            let squares: f64 = pairs.iter().map(|(z, y)| (y - z).powi(2)).sum();
+            assert!(
+                (entry(&whole, "RMSE") - (squares / n).sqrt()).abs() < 1e-6,
+                "{whole}"
+            );
+            assert!(
+                (entry(&whole, "R²") - (1.0 - squares / spread)).abs() < 1e-4,
+                "{whole}"
+            );
+            assert!(whole.contains(" (of ½(p−y)²)\n"), "{whole}");
+            ["RMSE", "R²"]
+        };
+        for name in names {
+            assert_eq!(entry(&whole, name), entry(&resumed, name), "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_progress_table_has_80_columns_for_numbers_of_any_size() {
+    let folder = Folder::new("columns-80");
+    for size in [1e-9, 1.0, 1e9, 1e30] {
+        let row = |k: i32| format!("{} 1:{k} 2:1\n", size * f64::from(k % 7) - 0.1 * size);
+        let data = folder.write("data.svm", (0..50).map(row).collect::<String>());
+        let said = errors(&done(&["learn", text(&data), "-P", "1"]));
+        let mut table = said.split("\n\n").nth(1).unwrap().lines();
+        let heads = [table.next().unwrap(), table.next().unwrap()];
+        assert!(heads[0].len() == 80 && heads[1].len() < 80, "{said}");
+        for line in table {
+            assert_eq!(line.chars().count(), 80, "{line}");
+            // all columns are there
+            assert_eq!(line.split_whitespace().count(), 9, "{line}");
+        }
+    }
 }

@@ -143,7 +143,7 @@ fn the_auc_is_the_share_of_pairs_in_order_and_weights_are_repetitions() {
     let (weighted, repeated) = (lines(2).collect::<String>(), lines(1).collect::<String>());
     let weighted = score(&folder, &weighted);
     let repeated = score(&folder, &repeated.repeat(2));
-    for key in ["weight", "loss", "accuracy", "auc"] {
+    for key in ["weight", "loss", "error_rate", "auc"] {
         let (a, b) = (number(&weighted, key), number(&repeated, key));
         assert!((a - b).abs() <= 1e-12 * a, "{key}: {a} {b}");
     }
@@ -185,6 +185,6 @@ fn labels_of_a_test_file_may_be_skipped_too() {
     assert!(message.contains("test.svm:2: "), "{message}");
     let output = done(&[&words[..], &STEEP, &["--on-error", "skip"]].concat());
     let message = errors(&output);
-    assert!(message.contains("100.00 %"), "{message}");
+    assert!(message.contains("error rate 0.00 %"), "{message}");
     assert!(message.contains("2 skipped"), "{message}");
 }

@@ -13,15 +13,15 @@ const LINE: usize = 64;
 /// Prefetches the items at these indices, so that their cache misses overlap. The call does nothing
 /// for a small table.
 #[inline(always)]
-pub(crate) fn prefetch<T>(table: &[T], indices: &[u32]) {
+pub(crate) fn prefetch<T>(table: &[T], indices: impl IntoIterator<Item = u32>) {
     if size_of_val(table) > NEAR {
         prefetch_all(table, indices);
     }
 }
 
 #[inline(never)]
-fn prefetch_all<T>(table: &[T], indices: &[u32]) {
-    for &i in indices {
+fn prefetch_all<T>(table: &[T], indices: impl IntoIterator<Item = u32>) {
+    for i in indices {
         let item = table.as_ptr().wrapping_add(i as usize).cast::<u8>();
         for line in (0..size_of::<T>()).step_by(LINE) {
             prefetch_line(item.wrapping_add(line));

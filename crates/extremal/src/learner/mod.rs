@@ -399,6 +399,10 @@ pub trait ByExample {
     /// dimension were never seen, and missing entries are 0.
     fn predict(&self, row: &Row<'_>) -> Result<f64>;
 
+    /// Loads what a round with this row needs into the caches. A loop over many rows is faster if it
+    /// calls this for the next row before each round. The call changes nothing.
+    fn prefetch(&self, row: &Row<'_>);
+
     /// The range to which predictions are clipped. It is `None` without clipping.
     fn range(&self) -> Option<(f64, f64)>;
 

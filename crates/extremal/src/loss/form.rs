@@ -60,7 +60,7 @@ impl QuadraticForm {
                 "a matrix with {a} at ({i}, {j}) and {b} at ({j}, {i})"
             ))
         })?;
-        // this check keeps the sums of squares below from overflow and underflow
+        // for other sizes, sums of squares could overflow or underflow
         let size = kernel::max_abs(&entries);
         if size > 1e100 || (size > 0.0 && size < 1e-100) {
             return Err(refused(format!("a matrix with entries of {size:e}")));

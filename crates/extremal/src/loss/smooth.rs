@@ -74,8 +74,8 @@ pub(crate) fn smoothed(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64)
         smoothing_slack,
         at: far,
         height: least,
-        // This is the slope of the loss at a point between `near` and `far`. The tangent at this
-        // point lies at most this much below the loss at `far`.
+        // `slope` is the slope of the loss at a point between `near` and `far`. The tangent at this point
+        // lies below the loss at `far` by at most `error`.
         error: (far - near).abs() * (near_slope - far_slope).abs(),
     }
 }

@@ -140,7 +140,7 @@ impl Set for ElasticNetBall {
             norm_bound: spike,
             // the boundary point nearest to 0 has d equal entries and a norm t with a√d·t + b·t² = 1
             inner_radius: Some(spike * 2.0 / (a * d.sqrt() + (a * a * d + 4.0 * b).sqrt())),
-            // ‖x‖₁ + (ω/2)‖x‖₂² is ω-strongly convex. On the boundary the squared norm of its gradient is
+            // ‖x‖₁ + (ω/2)‖x‖₂² is ω-strongly convex. On the boundary the squared norm of the gradient is
             // at most d + 2ωτ, with equality if no entry is 0. The constant is ω divided by the largest
             // norm.
             strong_convexity: Some(if self.dim == 1 {
@@ -174,8 +174,7 @@ impl Set for ElasticNetBall {
         let gauge = self.gauge_of(x);
         out.fill(0.0);
         if gauge > 0.0 && gauge.is_finite() {
-            // the gradient of a‖y/s‖₁ + b‖y/s‖₂² at s = gauge. Its inner product with y/s is 1
-            // + b‖y/s‖₂²
+            // the gradient of a‖y/s‖₁ + b‖y/s‖₂² at s = gauge. ⟨gradient, y/s⟩ = 1 + b‖y/s‖₂²
             let y = |x: f64| x / self.spike / gauge;
             let along = 1.0 + self.b * x.iter().map(|x| y(*x) * y(*x)).sum::<f64>();
             for (out, x) in out.iter_mut().zip(x) {

@@ -4,10 +4,10 @@
 //! For 1 < s, p ≤ 2 the set is strongly convex in its own norm, with the constant K/r where
 //! K = min(s, p) − 1. The proof uses the p-inequality (E N(x ± y)^p)^(2/p) ≥ N(x)² + K·N(y)² of a norm
 //! N, where the sign is random. The ℓs norm satisfies the s-inequality with the constant s − 1 (Ball,
-//! Carlen & Lieb 1994). The ℓs norm therefore satisfies the p-inequality too. For p ≥ s, means increase
-//! with their exponent. For p < s, hypercontractivity gives the constant p − 1. Hypercontractivity also
-//! holds for vectors, because the operator is positive. An ℓp sum of norms inherits the p-inequality by
-//! Minkowski's inequality for the exponent p/2 ≤ 1.
+//! Carlen & Lieb 1994). The ℓs norm therefore satisfies the p-inequality too. For p ≥ s, the reason
+//! is that means increase with their exponent. For p < s, hypercontractivity gives the constant p − 1.
+//! Hypercontractivity also holds for vectors, because the operator is positive. An ℓp sum of norms
+//! inherits the p-inequality by Minkowski's inequality for the exponent p/2 ≤ 1.
 //!
 //! ```
 //! use extremal::set::{AtomView, Atom, Set, group::GroupBall};

@@ -200,9 +200,9 @@ impl Projection for KSupportProjection {
         if norm(x, k, &mut self.sizes) <= radius {
             return Ok(());
         }
-        // Points farther than FAR radii are moved to that distance, and entries below 1e-150 radii
-        // are set to 0, so that squares stay in range. Both changes are smaller than rounding
-        // errors.
+        // Points at a distance of more than FAR radii are moved to this distance, and entries below
+        // 1e-150 radii are set to 0, so that squares stay in range. Both changes are smaller than
+        // rounding errors.
         let unit = radius.max(kernel::max_abs(x) / range::FAR);
         let size = |v: f64| {
             let size = v.abs() / unit;

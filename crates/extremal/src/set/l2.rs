@@ -1,5 +1,5 @@
-//! The Euclidean ball {‖x‖₂ ≤ r}, which is 1/r-strongly convex. On this set alone, every atom is
-//! a multiple of the direction. A round with a sparse gradient therefore costs O(non-zeros).
+//! The Euclidean ball {‖x‖₂ ≤ r}, which is 1/r-strongly convex. This is the only set on which every atom
+//! is a multiple of the direction. A round with a sparse gradient therefore costs O(non-zeros).
 
 use std::sync::Arc;
 

@@ -69,7 +69,7 @@ impl LpBall {
         })
     }
 
-    /// d^(1/2 − 1/p): at most 1 for p ≤ 2, at least 1 for p ≥ 2.
+    /// d^(1/2 − 1/p). It is at most 1 for p ≤ 2, and at least 1 for p ≥ 2.
     fn factor(&self) -> f64 {
         (self.dim as f64).powf(0.5 - 1.0 / self.p)
     }

@@ -108,7 +108,7 @@ pub(crate) fn centre_of(set: &dyn Set) -> Vec<f64> {
     centre
 }
 
-/// The set's inspector, or a closure that calls [`Set::violation`] if the set has none.
+/// The set's inspector, or a closure that calls [`Set::violation`] if the set has no inspector.
 pub(crate) fn inspector_of(set: &SharedSet) -> Inspector {
     let set = set.clone();
     set.inspector()
@@ -117,7 +117,7 @@ pub(crate) fn inspector_of(set: &SharedSet) -> Inspector {
 
 /// A compact convex set.
 pub trait Set: Send + Sync {
-    /// The set's name, as messages show it.
+    /// The set's name in messages.
     fn name(&self) -> &str;
 
     /// The dimension.
@@ -177,7 +177,7 @@ pub trait Set: Send + Sync {
         None
     }
 
-    /// A new Euclidean projection, if the set has one.
+    /// A new Euclidean projection, if the set has a projection.
     fn projection(&self) -> Option<Box<dyn Projection>> {
         None
     }

@@ -136,9 +136,9 @@ impl Set for PermutahedronSet {
             .value()
     }
 
-    /// The sum of any k entries is at most the sum of the k largest weights, and the two totals are
-    /// equal. The excess of k entries is divided by min(k, d − k), and the difference of the totals
-    /// by d.
+    /// The sum of any k entries is at most the sum of the k largest weights, and the sum of all entries
+    /// is the sum of all weights. The excess of k entries is divided by min(k, d − k), and the difference
+    /// of the two totals is divided by d.
     fn inspector(&self) -> Option<Inspector> {
         let (weights, scale, d) = (self.weights.clone(), self.scale, self.dim());
         let mut falling = Vec::with_capacity(d);
@@ -219,7 +219,7 @@ struct Block {
 }
 
 impl Block {
-    /// The distance by which this block is moved, minus that of an earlier block.
+    /// The distance by which this block is moved, minus the distance by which an earlier block is moved.
     fn moved_more_than(&self, earlier: &Self) -> f64 {
         let middle = |b: &Self| (b.entries - b.weights) / b.len as f64;
         (self.first - earlier.first) + (middle(self) - middle(earlier))

@@ -169,8 +169,8 @@ impl FastProjection {
         self.bisect(-high, -low, precision);
     }
 
-    /// Bisects between `good`, whose point is in the set, and `bad`, whose point is not, up to a
-    /// precision. Returns the end inside the set.
+    /// Bisects between `good`, whose point is in the set, and `bad`, whose point is outside, up to a
+    /// precision. Returns the end whose point is in the set.
     fn bisect(&mut self, mut good: f64, mut bad: f64, precision: f64) -> f64 {
         loop {
             let middle = 0.5 * (good + bad);

@@ -10,7 +10,8 @@ use crate::spec::{About, Described, Kind};
 use crate::{Result, kernel};
 
 fields! {
-    /// Spec of `duplicated`: y = ⟨a, w⟩ + noise, where entry i of a equals entry i mod m.
+    /// Spec of `duplicated`: y = ⟨a, w⟩ + noise, where entry i of a equals entry i mod m, and m is the
+    /// number of different columns.
     pub struct Duplicated {
         /// the number of copies of each column
         pub copies: usize = 2 => Kind::COUNT,

@@ -55,8 +55,8 @@ impl MakeStream for Zipf {
             for _ in 0..nonzeros {
                 let mut i = law.sample(rng) as usize - 1;
                 while last[i] == round {
-                    // If many draws miss, the frequent features are used up. The next unused feature is
-                    // then taken.
+                    // After many draws of features that are already used, the next unused feature is
+                    // taken.
                     misses += 1;
                     i = if misses < 1000 {
                         law.sample(rng) as usize - 1

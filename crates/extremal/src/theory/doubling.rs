@@ -6,16 +6,16 @@
 //! **T unknown.** The learner restarts in rounds 1, 2, 4, 8, …, each time with a horizon equal to the
 //! number of rounds until the next restart. The regrets sum to Σ_{m ≤ log₂T} B(2^m).
 //!
-//! **G unknown.** The first guess Ĝ is the first ‖g_t‖ > 0. (A decision with the gradient 0 was optimal.)
-//! Whenever ‖g_t‖ > Ĝ, the learner doubles Ĝ until Ĝ ≥ ‖g_t‖, and restarts. Each guess is at least twice
-//! the guess before. All guesses therefore sum to at most twice the last guess, and the last guess is
-//! below 2·max‖g_t‖. Each guess is used for at most n rounds. The regrets sum to at most 2B(n), where B
-//! uses the last Ĝ as G. This is less than 4B(n) for G = max‖g_t‖.
+//! **G unknown.** The first guess Ĝ is the first ‖g_t‖ > 0. (Earlier decisions have the gradient 0 and
+//! are optimal.) Whenever ‖g_t‖ > Ĝ, the learner doubles Ĝ until Ĝ ≥ ‖g_t‖, and restarts. Each guess is
+//! at least twice the guess before. All guesses therefore sum to at most twice the last guess, and the
+//! last guess is below 2·max‖g_t‖. Each guess is used for at most n rounds. The regrets sum to at most
+//! 2B(n), where B uses the last Ĝ as G. This is less than 4B(n) for G = max‖g_t‖.
 //!
-//! **Both unknown.** The learner restarts for T as above. If a gradient exceeds the guess before
-//! the next such restart, the learner restarts with the same horizon 2^m. The guesses between two
-//! restarts for T are distinct and sum to at most 2Ĝ. The regret is at most twice Σ_{m ≤ log₂T}
-//! B(2^m), with Ĝ for G.
+//! **Both unknown.** The learner restarts for T as above. If a gradient exceeds the guess before the next
+//! such restart, the learner restarts with the same horizon 2^m. The guesses between two restarts for T
+//! are distinct and sum to at most 2Ĝ. The regret is at most twice Σ_{m ≤ log₂T} B(2^m), where B uses Ĝ
+//! as G.
 
 use super::{Assumption, Guarantee};
 

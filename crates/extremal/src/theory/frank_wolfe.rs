@@ -51,9 +51,9 @@ pub fn ofw_ls_lemma(diameter: f64, alpha: f64, t: f64) -> f64 {
     ofw_ls_constant(diameter, alpha) * (t + 2.0).powf(-2.0 / 3.0)
 }
 
-/// OFW without constants: regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − min F_T) of the run. `sum`
-/// is the sum of these three parts. `lambda` is the strong convexity that the losses must have, or
-/// 0. `curved` is true if the set is strongly convex. The page of
+/// OFW without constants: regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − min F_T) of the run. `sum` is the
+/// sum of these three parts. `lambda` is the strong convexity that the losses must have, which may be 0.
+/// `curved` is true if the set is strongly convex. The page of
 /// [`learner::ofw_free`](crate::learner::frank_wolfe::ofw_free) defines μ_t and p_t.
 pub fn ofw_free(sum: f64, lambda: f64, curved: bool) -> Guarantee {
     let name = "OFW without constants, (D²/2)Σμ + Σp + h";

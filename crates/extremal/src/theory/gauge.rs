@@ -34,9 +34,9 @@ pub fn gauge_ftrl_online(beta: f64, exponent: f64, gradient: Option<f64>) -> Gua
 }
 
 /// Coin betting with a number in [0, 1] against the linear losses q_t: the regret against the number 1 is
-/// at most (1 + ε)L + √(S ln(1 + S/K²)) with S = L(A + L) and K = εL₁√(L₁/(A + L)). Here L is the largest
-/// |q_t|, L₁ is the first |q_t| > 0, A is Σ|q_t|, and ε is the stake. Since A ≤ LT, the bound is of order
-/// L√(T ln(T·L/L₁)). A tiny L₁ such as 1e-90 makes the bound several times larger.
+/// at most (1 + ε)L + √(S ln(1 + S/K²)) with S = L(A + L) and K = εL₁√(L₁/(A + L)). Here ε is the stake,
+/// L is the largest |q_t|, L₁ is the first |q_t| > 0, and A is Σ|q_t|. Since A ≤ LT, the bound is of
+/// order L√(T ln(T·L/L₁)). A tiny L₁ such as 1e-90 makes the bound several times larger.
 ///
 /// Proof. Let θ = −Σq_t. The bettor starts with the wealth εL, and ends with at least K·exp(θ²/(2S))
 /// (see `learner/untuned/coin_ftrl/coin_bet.rs`, which follows Orabona & Tommasi, NeurIPS 2017).

@@ -22,7 +22,8 @@ impl Bound {
     }
 }
 
-/// Makes a [`Bound`] of a `number`, of a `theorem` for any T, or of a theorem `tuned` for T.
+/// Makes a [`Bound`] from a function that returns a `number`, a `theorem` for any T, or a theorem `tuned`
+/// for T.
 macro_rules! bound {
     (number $name:ident($($p:ident),*), $about:literal) => {
         bound!($name, $about, [$($p),*], $name($($p),*))

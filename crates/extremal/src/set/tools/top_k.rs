@@ -16,8 +16,8 @@ impl Top {
         }
     }
 
-    /// Returns the k largest of some finite keys, sorted by index. k is at least 1. If there are at
-    /// most k keys, all are returned.
+    /// Returns the k largest of some finite keys, sorted by index. k is at least 1. If there are at most
+    /// k keys, all keys are returned.
     pub fn largest(&mut self, keys: impl Iterator<Item = f64>, k: usize) -> &[(f64, u32)] {
         let limit = limit(k);
         // at least k of the earlier keys are not below `bar`
@@ -67,7 +67,7 @@ impl Top {
         &self.kept
     }
 
-    /// Drops all but the k largest keys, and returns the k-th largest key.
+    /// Drops all keys except the k largest, and returns the k-th largest key.
     fn cut(&mut self, k: usize) -> f64 {
         let (_, &mut (bar, _), _) = self.kept.select_nth_unstable_by(k - 1, precedes);
         self.kept.truncate(k);
@@ -75,8 +75,8 @@ impl Top {
     }
 }
 
-/// The number of keys after which all but the k largest are dropped. With this limit, keys are rarely
-/// dropped, even if each key exceeds the key before.
+/// The number of keys after which all keys except the k largest are dropped. With this limit, keys are
+/// rarely dropped, even if each key exceeds the key before.
 fn limit(k: usize) -> usize {
     k.saturating_mul(2).saturating_add(64)
 }

@@ -211,6 +211,16 @@ impl DenseSurrogate {
         }
     }
 
+    /// Makes the decision the new x₁.
+    #[cold]
+    fn move_origin(&mut self) {
+        let x = &self.vectors.x;
+        match &mut self.origin {
+            Some(origin) => origin.copy_from_slice(x),
+            None => self.origin = Some(x.to_vec()),
+        }
+    }
+
     /// Each form of the atom has its own function. Only the first function is inlined into the
     /// round. It is the shortest, and calls no oracle. The results are unwrapped and wrapped again
     /// here, because this keeps the fields of the probe in registers.
@@ -447,14 +457,11 @@ impl Surrogate for DenseSurrogate {
 
     #[inline(always)]
     fn commit(&mut self, motion: Move) {
+        if self.restarts {
+            self.move_origin();
+        }
         let Vectors { x, c, next, .. } = &mut self.vectors;
         std::mem::swap(c, next);
-        if self.restarts {
-            match &mut self.origin {
-                Some(origin) => origin.copy_from_slice(x),
-                None => self.origin = Some(x.to_vec()),
-            }
-        }
         // x −= share·x and x += s·v, and also x += (1 − s)x₁ for a move from x₁
         let (share, s) = match (self.found, motion) {
             (LastAtom::Nothing, Move::Towards(_)) => (0.0, 0.0),

@@ -5,6 +5,7 @@ use std::array::from_fn;
 
 use serde::{Deserialize, Serialize};
 
+use crate::kernel::compiled_with_caller;
 use crate::range::SMALLEST_DIRECTION;
 use crate::surrogate::{Marks, Touched};
 use crate::{Result, Row, kernel};
@@ -161,7 +162,7 @@ impl CoordinateSums {
     pub(crate) fn dot(&self, row: &Row<'_>) -> (f64, f64) {
         let cells = &self.cells.items[..];
         if let Row::Sparse { indices, .. } = *row {
-            kernel::prefetch(cells, indices);
+            kernel::prefetch(cells, indices.iter().copied());
         }
         kernel::vectorised!({
             let mut dots = Dots::default();
@@ -304,81 +305,83 @@ impl Dots {
     }
 }
 
-/// c += k·a for a dense row.
-#[inline(always)]
-fn absorb_dense(cells: &mut [CoordinateState], marks: &mut Marks, k: f64, values: &[f64]) -> Lanes {
-    let mut lanes = Lanes::default();
-    let (blocks, rest) = values.as_chunks::<TOGETHER>();
-    let (block_cells, _) = cells.as_chunks_mut::<TOGETHER>();
-    for (n, (cells, a)) in block_cells.iter_mut().zip(blocks).enumerate() {
-        let mut terms = [[0.0; TOGETHER]; 5];
-        let (mut new, mut is_new) = ([CoordinateState::default(); TOGETHER], false);
-        for j in 0..TOGETHER {
-            new[j] = cells[j].after(k * a[j]);
-            is_new |= (cells[j].top == 0.0) & (new[j].top > 0.0);
-            let [ay, ac, yy, yc, cc] = cells[j].terms(new[j], a[j]);
-            (terms[0][j], terms[1][j]) = (ay, ac);
-            (terms[2][j], terms[3][j], terms[4][j]) = (yy, yc, cc);
-        }
-        if is_new {
+compiled_with_caller! {
+    /// c += k·a for a dense row.
+    fn absorb_dense(cells: &mut [CoordinateState], marks: &mut Marks, k: f64, values: &[f64]) -> Lanes {
+        let mut lanes = Lanes::default();
+        let (blocks, rest) = values.as_chunks::<TOGETHER>();
+        let (block_cells, _) = cells.as_chunks_mut::<TOGETHER>();
+        for (n, (cells, a)) in block_cells.iter_mut().zip(blocks).enumerate() {
+            let mut terms = [[0.0; TOGETHER]; 5];
+            let (mut new, mut is_new) = ([CoordinateState::default(); TOGETHER], false);
             for j in 0..TOGETHER {
-                if cells[j].top == 0.0 && new[j].top > 0.0 {
-                    marks.set(TOGETHER * n + j);
+                new[j] = cells[j].after(k * a[j]);
+                is_new |= (cells[j].top == 0.0) & (new[j].top > 0.0);
+                let [ay, ac, yy, yc, cc] = cells[j].terms(new[j], a[j]);
+                (terms[0][j], terms[1][j]) = (ay, ac);
+                (terms[2][j], terms[3][j], terms[4][j]) = (yy, yc, cc);
+            }
+            if is_new {
+                for j in 0..TOGETHER {
+                    if cells[j].top == 0.0 && new[j].top > 0.0 {
+                        marks.set(TOGETHER * n + j);
+                    }
+                }
+            }
+            *cells = new;
+            for (sums, terms) in lanes.0.iter_mut().zip(&terms) {
+                for terms in terms.as_chunks::<LANES>().0 {
+                    *sums = from_fn(|lane| sums[lane] + terms[lane]);
                 }
             }
         }
-        *cells = new;
-        for (sums, terms) in lanes.0.iter_mut().zip(&terms) {
-            for terms in terms.as_chunks::<LANES>().0 {
-                *sums = from_fn(|lane| sums[lane] + terms[lane]);
-            }
+        let (v4, rest) = rest.as_chunks::<LANES>();
+        let mut done = TOGETHER * blocks.len();
+        for v in v4 {
+            let i = from_fn(|j| done + j);
+            step(cells, marks, k, i, *v, &mut lanes, 0);
+            done += LANES;
         }
+        for (lane, &v) in rest.iter().enumerate() {
+            step(cells, marks, k, [done + lane], [v], &mut lanes, lane);
+        }
+        lanes
     }
-    let (v4, rest) = rest.as_chunks::<LANES>();
-    let mut done = TOGETHER * blocks.len();
-    for v in v4 {
-        let i = from_fn(|j| done + j);
-        step(cells, marks, k, i, *v, &mut lanes, 0);
-        done += LANES;
-    }
-    for (lane, &v) in rest.iter().enumerate() {
-        step(cells, marks, k, [done + lane], [v], &mut lanes, lane);
-    }
-    lanes
 }
 
-/// c_i += k·a_i for N distinct i. The terms are added to the partial sums that start at `lane`.
-#[inline(always)]
-fn step<const N: usize>(
-    cells: &mut [CoordinateState],
-    marks: &mut Marks,
-    k: f64,
-    i: [usize; N],
-    a: [f64; N],
-    lanes: &mut Lanes,
-    lane: usize,
-) {
-    let old = i.map(|i| cells[i]);
-    let new: [_; N] = from_fn(|j| old[j].after(k * a[j]));
-    // All N share one branch, because its condition is rarely true.
-    if old.iter().any(|cell| cell.top == 0.0) {
-        for j in 0..N {
-            if old[j].top == 0.0 && new[j].top > 0.0 {
-                marks.set(i[j]);
+compiled_with_caller! {
+    /// c_i += k·a_i for N distinct i. The terms are added to the partial sums that start at `lane`.
+    fn step<const N: usize>(
+        cells: &mut [CoordinateState],
+        marks: &mut Marks,
+        k: f64,
+        i: [usize; N],
+        a: [f64; N],
+        lanes: &mut Lanes,
+        lane: usize,
+    ) {
+        let old = i.map(|i| cells[i]);
+        let new: [_; N] = from_fn(|j| old[j].after(k * a[j]));
+        // All N share one branch, because its condition is rarely true.
+        if old.iter().any(|cell| cell.top == 0.0) {
+            for j in 0..N {
+                if old[j].top == 0.0 && new[j].top > 0.0 {
+                    marks.set(i[j]);
+                }
             }
         }
-    }
-    for j in 0..N {
-        cells[i[j]] = new[j];
-    }
-    for j in 0..N {
-        let (old, new, a) = (old[j], new[j], a[j]);
-        let [ay, ac, yy, yc, cc] = &mut lanes.0;
-        ay[lane + j] += a * old.y;
-        ac[lane + j] += a * old.c;
-        yy[lane + j] += (new.y - old.y) * (new.y + old.y);
-        yc[lane + j] += new.y * new.c - old.y * old.c;
-        cc[lane + j] += (new.c - old.c) * (new.c + old.c);
+        for j in 0..N {
+            cells[i[j]] = new[j];
+        }
+        for j in 0..N {
+            let (old, new, a) = (old[j], new[j], a[j]);
+            let [ay, ac, yy, yc, cc] = &mut lanes.0;
+            ay[lane + j] += a * old.y;
+            ac[lane + j] += a * old.c;
+            yy[lane + j] += (new.y - old.y) * (new.y + old.y);
+            yc[lane + j] += new.y * new.c - old.y * old.c;
+            cc[lane + j] += (new.c - old.c) * (new.c + old.c);
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::LANES;
 use crate::learner::untuned::coin_ftrl::coin_bet::CoinBet;
+use crate::learner::untuned::unit_free::ada_hedge::AdaHedge;
 use crate::learner::untuned::unit_free::guard::{Belief, Guard};
 use crate::learner::untuned::unit_free::table::Table;
 use crate::learner::untuned::unit_free::terms::{Block, Feature, Row, Slopes, learn};
@@ -26,9 +27,6 @@ const CENTRED_STAKE: f64 = 4.0;
 /// Member 2 bets this fraction of the bet of coin betting. Of all fractions, one half has the largest
 /// growth that ln(1 + z) ≥ z − z² proves.
 const CAUTION: f64 = 0.5;
-
-/// Below, a sum of AdaHedge has lost its digits to underflow.
-const SMALLEST_SUM: f64 = 1e-250;
 
 /// Non-zeros per feature between two exact computations of Σ(c/M)².
 const REFRESH: u64 = 16;
@@ -95,9 +93,8 @@ pub(super) struct State {
     pub radius: f64,
     /// Σ over the rounds of the norms of the scaled, the raw and the centred row.
     norms: [f64; 3],
-    /// AdaHedge: the losses of member 1, of member 2 and of their mean, and the mixability gap.
-    losses: [f64; 3],
-    pub gap: f64,
+    /// The weights of member 1, of member 2 and of their mean.
+    pub mixture: AdaHedge,
     /// Member 1's bets on the scaled and on the raw direction, and on the share of Gauge-FTRL;
     /// member 2's on the scaled and on the centred direction.
     bets: [CoinBet; 4],
@@ -195,18 +192,13 @@ impl Engine {
     pub fn learn(&mut self, example: &Example<'_>) -> Result<Learnt> {
         let (state, known) = (self.state, self.table.indices().len());
         let learnt = self.play(example);
-        match learnt {
+        if learnt.is_ok() && example.weight > 0.0 {
+            self.refresh();
+        } else {
             // An example without weight is predicted, and changes nothing else.
-            Ok(_) if example.weight == 0.0 => {
-                self.state = state;
-                self.state.rounds += 1;
-                self.table.truncate(known);
-            }
-            Ok(_) => self.refresh(),
-            Err(_) => {
-                self.state = state;
-                self.table.truncate(known);
-            }
+            self.state = state;
+            self.state.rounds += u64::from(learnt.is_ok());
+            self.table.truncate(known);
         }
         learnt
     }
@@ -241,7 +233,9 @@ impl Engine {
                 for (_, slope) in experts {
                     check_size("gradient", slope.abs() * length)?;
                 }
-                mix(state, &now.weights, experts.map(|(loss, _)| loss));
+                state
+                    .mixture
+                    .add(&now.weights, experts.map(|(loss, _)| loss));
                 update(state, &now, &row, experts)
             }
             _ => {
@@ -293,7 +287,6 @@ impl Engine {
         })?;
         slots.truncate(counted);
         values.truncate(counted);
-        table.prefetch(slots);
         Ok(state.read(settings, table.features(), (slots, values), blocks))
     }
 
@@ -445,7 +438,7 @@ impl State {
             potential,
             raw,
             clipped: raw.map(|p| p.max(low).min(high)),
-            weights: self.mixture(),
+            weights: self.mixture.weights(),
         }
     }
 
@@ -489,10 +482,7 @@ impl State {
 
     /// The running mean of the labels; 0 before the first.
     fn mean(&self) -> f64 {
-        match self.weight > 0.0 {
-            true => self.label_sum / self.weight,
-            false => 0.0,
-        }
+        quotient(self.label_sum, self.weight)
     }
 
     /// The prediction that ignores the features: the running mean, or the logarithm of the odds. A
@@ -510,10 +500,7 @@ impl State {
 
     /// The bets on the lengths of the four directions, for a row with this norm and these scales.
     pub fn coin_bets(&self, raw_norm: f64, scales: [f64; 4]) -> [f64; 4] {
-        let stake = |k: usize| match self.norms[k] > 0.0 {
-            true => self.unit * self.rounds as f64 / self.norms[k],
-            false => 0.0,
-        };
+        let stake = |k: usize| quotient(self.unit * self.rounds as f64, self.norms[k]);
         let raw = match raw_norm > 0.0 {
             true => stake(1).min(RAW_CAP * self.unit / raw_norm),
             false => stake(1),
@@ -535,74 +522,18 @@ impl State {
 
     /// The factor of Σc·a/M² in the prediction of Gauge-FTRL.
     pub fn round_factor(&self) -> f64 {
-        let potential = self.potential();
-        match potential > 0.0 {
-            true => -self.radius * (self.radius / potential),
-            false => 0.0,
-        }
+        -self.radius * quotient(self.radius, self.potential())
     }
 
     /// What member 2 subtracts for the features' means, per unit of the bet on the centred direction.
     pub fn offset(&self) -> f64 {
-        match self.rounds {
-            0 => 0.0,
-            rounds => self.centre / rounds as f64,
-        }
-    }
-
-    /// AdaHedge's weights.
-    pub fn mixture(&self) -> [f64; 3] {
-        let least = self.losses.iter().copied().fold(f64::INFINITY, f64::min);
-        let eta = 3.0_f64.ln() / self.gap;
-        let weights = self.losses.map(|loss| match self.gap > 0.0 {
-            _ if loss == least => 1.0,
-            true => (-eta * (loss - least)).exp(),
-            false => 0.0,
-        });
-        let sum: f64 = weights.iter().sum();
-        weights.map(|w| w / sum)
+        quotient(self.centre, self.rounds as f64)
     }
 }
 
-/// AdaHedge: adds the losses of the three experts.
-fn mix(next: &mut State, weights: &[f64; 3], losses: [f64; 3]) {
-    let pairs = || weights.iter().zip(losses);
-    let mean: f64 = pairs().map(|(w, l)| w * l).sum();
-    let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
-    let mixed = if next.gap > 0.0 {
-        let eta = 3.0_f64.ln() / next.gap;
-        let parts = pairs().map(|(w, l)| match l == least {
-            true => *w,
-            false => w * (-eta * (l - least)).exp(),
-        });
-        let sum: f64 = parts.sum();
-        match sum > SMALLEST_SUM {
-            true => least - sum.ln() / eta,
-            false => leader_growth(&next.losses, &losses, eta),
-        }
-    } else {
-        let played = pairs().filter(|(w, _)| **w > 0.0).map(|(_, l)| l);
-        played.fold(f64::INFINITY, f64::min)
-    };
-    next.gap += (mean - mixed).max(0.0);
-    for (sum, loss) in next.losses.iter_mut().zip(losses) {
-        *sum += loss;
-    }
-}
-
-/// −ln(Σexp(−η(L + l))/Σexp(−ηL))/η for the total losses L, where the terms of the usual formula would
-/// underflow: both sums are taken relative to their leader, so they are at least 1.
-fn leader_growth(totals: &[f64; 3], losses: &[f64; 3], eta: f64) -> f64 {
-    let after: [f64; 3] = std::array::from_fn(|k| totals[k] + losses[k]);
-    let [before, after] = [*totals, after].map(|totals| {
-        let least = totals.iter().copied().fold(f64::INFINITY, f64::min);
-        let sum: f64 = totals
-            .iter()
-            .map(|total| (-eta * (total - least)).exp())
-            .sum();
-        (least, sum.ln())
-    });
-    (after.0 - before.0) - (after.1 - before.1) / eta
+/// a/b, or 0 for b = 0.
+fn quotient(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { 0.0 }
 }
 
 /// Updates the bets and β of both members, given the losses and slopes of the experts. Returns the

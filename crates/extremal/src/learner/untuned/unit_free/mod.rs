@@ -32,6 +32,7 @@
 //! **Reference.** This project, from parts: see [coin-ftrl](crate::learner::untuned::coin_ftrl);
 //! scale-free features (Ross, Mineiro & Langford, 2013; Kempka, Kotłowski & Warmuth, 2019).
 
+mod ada_hedge;
 mod engine;
 mod guard;
 mod table;
@@ -140,7 +141,7 @@ struct Factors {
 impl Unitless {
     fn factors(&self) -> Factors {
         let state = &self.engine.state;
-        let [first, second, mean] = state.mixture();
+        let [first, second, mean] = state.mixture.weights();
         let (first, second) = (first + 0.5 * mean, second + 0.5 * mean);
         let m = state.plain_bets().map(|bet| bet.max(0.0));
         let share = state.share.value(STAKE).clamp(0.0, 1.0);
@@ -241,6 +242,10 @@ impl ByExample for Unitless {
         self.engine.predict(row)
     }
 
+    fn prefetch(&self, row: &Row<'_>) {
+        self.engine.table.prefetch(row);
+    }
+
     fn range(&self) -> Option<(f64, f64)> {
         let range = self.engine.state.range;
         range.filter(|_| self.engine.settings.clip)
@@ -330,7 +335,7 @@ impl Body for Unitless {
         Some(theory::unit_free(
             state.beta,
             bets,
-            state.gap,
+            state.mixture.gap,
             state.jumps,
             state.forgiven,
         ))

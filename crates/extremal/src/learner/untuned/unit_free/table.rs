@@ -8,7 +8,7 @@ use crate::kernel::{self, ITEM};
 use crate::learner::untuned::unit_free::terms::Feature;
 use crate::memory::reserve;
 use crate::saved::check_shape;
-use crate::{Error, Result};
+use crate::{Error, Result, Row};
 
 /// Indices below are found in a vector, which is faster. It takes 4 MB at most.
 const NEAR: usize = 1 << 20;
@@ -90,9 +90,12 @@ impl Table {
         }
     }
 
-    /// Prefetches the features in these slots.
-    pub fn prefetch(&self, slots: &[u32]) {
-        kernel::prefetch(&self.features, slots);
+    /// Prefetches the features of a row.
+    pub fn prefetch(&self, row: &Row<'_>) {
+        if let Row::Sparse { indices, .. } = *row {
+            let slots = indices.iter().filter_map(|i| self.slot(*i as usize));
+            kernel::prefetch(&self.features, slots);
+        }
     }
 
     #[cold]

@@ -48,7 +48,7 @@ pub struct Demo {
     /// Seed of the random streams
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Leave out runs with more than T rounds
+    /// Leave out all runs with more than T rounds
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1_000..))]
     max_rounds: Option<u64>,
     #[command(flatten)]
@@ -62,15 +62,15 @@ pub struct Compare {
     /// The experiment file
     #[arg(value_name = "EXPERIMENT.toml")]
     experiment: PathBuf,
-    /// Directory for report.html and the tables. Runs that are already in the directory are not
-    /// repeated [default: extremal-NAME for NAME.toml]
+    /// Directory for report.html and the tables. A run whose results are already in the directory is
+    /// not repeated [default: extremal-NAME for NAME.toml]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Write into a directory that holds a different experiment. Finished runs that belong to both
     /// experiments are reused
     #[arg(long)]
     update: bool,
-    /// Check the experiment and print the number of runs, without running them
+    /// Check the experiment file and print the number of runs, but run nothing
     #[arg(long)]
     check: bool,
     #[command(flatten)]

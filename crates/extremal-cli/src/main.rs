@@ -39,17 +39,17 @@ enum Command {
     Compare(experiment::Compare),
     /// Rebuild the report of one or more experiments from their tables
     Report(experiment::Report),
-    /// Learn from a stream of examples, one round per example, inside a constraint set
+    /// Learn from a stream of examples, one round per example, with weights inside a set
     Learn(Box<extremal_learn::LearnOptions>),
     /// Write a model's predictions for examples, one per line
     Predict(extremal_learn::PredictOptions),
-    /// Describe a model file
+    /// Describe the model in a model file
     Inspect(learn::Inspect),
-    /// List all sets, losses, learners and streams, with parameters, guarantees and references
+    /// List all sets, losses, learners and streams, with their parameters, guarantees and references
     List {
         /// List only components of this kind
         kind: Option<Listed>,
-        /// Print a JSON schema for the specs of sets, losses, learners and streams instead of the list
+        /// Instead of the list, print a JSON schema for the specs of sets, losses, learners and streams
         #[arg(long, conflicts_with = "kind")]
         json_schema: bool,
     },

@@ -22,7 +22,7 @@ pub(crate) struct Zip<R: Read> {
 
 enum State<R: Read> {
     Between(BufReader<R>),
-    Inside(Member, Content<R>),
+    Inside(Box<Member>, Content<R>),
     /// An error before the first byte of content.
     Failed(io::Error),
     Ended,
@@ -199,7 +199,7 @@ impl Member {
             8 => Content::Deflated(DeflateDecoder::new(read)),
             _ => return Err(self.unsupported("is compressed by a method other than deflate")),
         };
-        Ok(State::Inside(self, content))
+        Ok(State::Inside(Box::new(self), content))
     }
 
     fn unsupported(&self, what: &str) -> io::Error {

@@ -56,10 +56,10 @@ pub struct Config {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SPEC"))]
     #[serde(with = "text")]
     pub learner: Option<LearnerSpec>,
-    /// Number of rounds T, if known in advance
+    /// Number T of rounds, if T is known in advance
     #[cfg_attr(feature = "clap", arg(long, value_name = "T"))]
     pub horizon: Option<u64>,
-    /// Bound G on the norm of the gradients, if known
+    /// Upper bound G on the norm of every gradient, if G is known
     #[cfg_attr(feature = "clap", arg(long, value_name = "G"))]
     #[serde(serialize_with = "number")]
     pub gradient_bound: Option<f64>,
@@ -67,7 +67,7 @@ pub struct Config {
     #[cfg_attr(feature = "clap", arg(long, value_name = "C"))]
     #[serde(serialize_with = "number")]
     pub eta_scale: Option<f64>,
-    /// Add the ridge term (LAMBDA/2)|x|² to the loss, where x are the weights
+    /// Add the ridge term (LAMBDA/2)|x|² to the loss, where x is the vector of weights
     #[cfg_attr(feature = "clap", arg(long, value_name = "LAMBDA"))]
     #[serde(serialize_with = "number")]
     pub l2: Option<f64>,
@@ -77,20 +77,21 @@ pub struct Config {
     /// Add no intercept
     #[cfg_attr(feature = "clap", arg(long, conflicts_with = "intercept"))]
     pub no_intercept: bool,
-    /// With the default learner, unit-free: do not clip predictions to the range of the labels so far
+    /// Do not clip predictions to the range of the labels so far. Only the default learner, unit-free,
+    /// clips predictions
     #[cfg_attr(feature = "clap", arg(long))]
     pub no_clip: bool,
-    /// The two labels: the first means -1, the second +1
+    /// The two labels. The first label means -1, and the second label means +1
     #[cfg_attr(feature = "clap", arg(long, value_name = "NEG,POS", value_parser = flag::pair, allow_hyphen_values = true))]
     pub labels: Option<(String, String)>,
-    /// Train one model per class. The value is the number N of classes, with labels 1 to N, or the
-    /// list of their labels
+    /// Train one model per class. The value is the list of the classes' labels, or the number N of
+    /// classes if their labels are 1 to N
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|A,B,..", value_parser = flag::classes, allow_hyphen_values = true))]
     pub classes: Option<Names>,
-    /// Storage of the weights [default: the cheapest that the set and the learner allow]
+    /// Storage of the weights [default: the cheapest storage that the set and the learner allow]
     #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Storage>(&["dense", "lazy", "sparse"])))]
     pub storage: Option<Storage>,
-    /// Seed of randomised learners such as ospf and fpl
+    /// Seed of the random numbers, for learners such as ospf and fpl
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub seed: Option<u64>,
 
@@ -106,7 +107,7 @@ pub struct Config {
     /// Name of the column with importance weights in a table
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = flag::READING))]
     pub weight: Option<String>,
-    /// Treat the values of these columns as text, even if they look like numbers
+    /// Treat the values of these columns as text, even if the values look like numbers
     #[cfg_attr(feature = "clap", arg(long, value_name = "COL,COL", value_delimiter = ',', help_heading = flag::READING))]
     pub categorical: Option<Vec<String>>,
     /// Treat the values of these columns as numbers
@@ -118,18 +119,19 @@ pub struct Config {
     /// Leave out these columns of a table
     #[cfg_attr(feature = "clap", arg(long, value_name = "COL,COL", value_delimiter = ',', help_heading = flag::READING))]
     pub ignore: Option<Vec<String>>,
-    /// More texts that mean a missing value, beside NA, N/A, nan, null, none, ? and an empty field
+    /// More texts for a missing value, in addition to NA, N/A, nan, null, none, ? and an empty field
     #[cfg_attr(feature = "clap", arg(long, value_name = "X,X", value_delimiter = ',', allow_hyphen_values = true, help_heading = flag::READING))]
     pub missing: Option<Vec<String>>,
-    /// Separator of a table: one character, or the words tab and blank [default: detected]
+    /// Separator of a table's columns: one character, or one of the words tab and blank [default:
+    /// detected from the first rows]
     #[cfg_attr(feature = "clap", arg(long, value_name = "CHAR", help_heading = flag::READING))]
     pub delimiter: Option<Delimiter>,
-    /// The first line of a table is a row, and its columns are called 1, 2, ..
+    /// Read the first line of a table as a row. The columns are called 1, 2, ..
     #[cfg_attr(feature = "clap", arg(long, help_heading = flag::READING))]
     pub no_header: bool,
 
     /// Form of the predictions: the product of weights and features (identity), or a probability
-    /// (logistic) [default: logistic for logistic loss]
+    /// (logistic) [default: logistic if the loss is logistic, otherwise identity]
     #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Link>(flag::LINKS)))]
     pub link: Option<Link>,
 }

@@ -21,7 +21,7 @@ pub struct Input {
     /// the content]
     #[cfg_attr(feature = "clap", arg(long))]
     pub format: Option<Format>,
-    /// Treatment of invalid lines: stop at the first one, or skip and count them
+    /// What to do with invalid lines: stop at the first invalid line, or skip and count all of them
     #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<OnError>(&["stop", "skip"]), default_value = "stop"))]
     pub on_error: OnError,
 }
@@ -55,12 +55,13 @@ pub struct LearnOptions {
     /// The components and settings.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub config: Config,
-    /// Number of threads that share the classes. Another thread reads the data. The result does not
-    /// depend on this number [default: one per core]
+    /// Number of threads among which the classes are divided. One more thread reads the data. The
+    /// result does not depend on the number of threads [default: one thread per core]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = flag::READING))]
     pub threads: Option<u16>,
-    /// Largest amount of memory, for example 4G or 500M. A stream that needs more is an error, and
-    /// what was learnt so far is saved [default: half of the machine's memory, on Linux]
+    /// Limit on the program's memory, for example 4G or 500M. If a stream needs more memory, the
+    /// program saves the model and stops with an error [default: on Linux, half of the machine's
+    /// memory]
     #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE", help_heading = flag::READING))]
     pub max_memory: Option<Bytes>,
     /// Number of passes over the file
@@ -110,7 +111,7 @@ pub struct ModelOptions {
     /// Save the model to this file
     #[cfg_attr(feature = "clap", arg(short = 'f', long, value_name = "MODEL"))]
     pub model: Option<PathBuf>,
-    /// Resume the model in this file
+    /// Continue training the model in this file
     #[cfg_attr(feature = "clap", arg(short = 'i', long, value_name = "MODEL"))]
     pub resume: Option<PathBuf>,
     /// Skip the examples that the resumed model has already consumed, for example after a crash
@@ -119,8 +120,8 @@ pub struct ModelOptions {
     /// Save the model every N rounds
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..)))]
     pub checkpoint_every: Option<u64>,
-    /// Save only what predictions need: the model can't be resumed. The file of a unit-free model
-    /// stays as large
+    /// Save only the state that predictions need, so the model can't be resumed. This makes the model
+    /// file smaller, except for the learner unit-free
     #[cfg_attr(feature = "clap", arg(long))]
     pub drop_resume_state: bool,
 }
@@ -130,8 +131,8 @@ pub struct ModelOptions {
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(next_help_heading = "Reports"))]
 pub struct ReportOptions {
-    /// Write a prediction for each example to this file, before the label is used. The name - means
-    /// standard output
+    /// Write a prediction for each example to this file. Each prediction is made before the example's
+    /// label is used. The name - means standard output
     #[cfg_attr(
         feature = "clap",
         arg(short, long, value_name = "FILE", display_order = 0)
@@ -140,8 +141,8 @@ pub struct ReportOptions {
     /// Score the final model on this file
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub test: Option<PathBuf>,
-    /// Compute the best fixed weights at the end, with a certificate. This reads the file once more,
-    /// or keeps the examples of a pipe in memory
+    /// At the end, compute the best fixed weights, with a certificate. To do so, the program reads a
+    /// file once more, and keeps all examples from a pipe in memory
     #[cfg_attr(feature = "clap", arg(long))]
     pub hindsight: bool,
     /// Write a CSV file with the certified regret for each norm of the comparator
@@ -150,11 +151,11 @@ pub struct ReportOptions {
     /// Write a CSV file with one row per report
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub trace: Option<PathBuf>,
-    /// Number of rounds between rows of the trace
+    /// Number of rounds from one row of the trace to the next
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "trace"))]
     pub trace_every: Option<u64>,
-    /// Report every N rounds if N is a whole number (1000). If N has a decimal point (2.0), the
-    /// number of rounds grows by the factor N from report to report
+    /// If N is a whole number (1000), report every N rounds. If N has a decimal point (2.0), the
+    /// number of rounds grows by the factor N from one report to the next
     #[cfg_attr(
         feature = "clap",
         arg(short = 'P', long, value_name = "N", default_value = "2.0")

@@ -17,7 +17,7 @@ use crate::stream::{Sink, name_of};
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct PredictOptions {
-    /// File of the model
+    /// The model file
     #[cfg_attr(feature = "clap", arg(short = 'i', long, value_name = "MODEL"))]
     pub model: PathBuf,
     /// The examples.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::range::SQUARES;
 
-/// The losses of the experts, and the mixability gap.
+/// The total losses of the experts, and the mixability gap.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct AdaHedge {
     losses: [f64; 3],
@@ -25,7 +25,7 @@ impl AdaHedge {
         weights.map(|w| w / sum)
     }
 
-    /// Adds the losses of the three experts, which had these weights.
+    /// Adds this round's losses of the three experts, given the experts' weights in this round.
     pub fn add(&mut self, weights: &[f64; 3], losses: [f64; 3]) {
         let pairs = || weights.iter().zip(losses);
         let mean: f64 = pairs().map(|(w, l)| w * l).sum();
@@ -37,7 +37,7 @@ impl AdaHedge {
                 false => w * (-eta * (l - least)).exp(),
             });
             let sum: f64 = parts.sum();
-            // a smaller sum has lost its digits to underflow
+            // a smaller sum has lost digits to underflow
             match sum >= *SQUARES.start() {
                 true => least - sum.ln() / eta,
                 false => self.leader_growth(&losses, eta),
@@ -52,8 +52,8 @@ impl AdaHedge {
         }
     }
 
-    /// −ln(Σexp(−η(L + l))/Σexp(−ηL))/η for the total losses L, where the terms of the usual
-    /// formula would underflow. Both sums are taken relative to their leader, so they are at least 1.
+    /// −ln(Σexp(−η(L + l))/Σexp(−ηL))/η for the total losses L. It is used if the terms of the usual
+    /// formula would underflow. Each sum is divided by its largest term, so the quotient is at least 1.
     fn leader_growth(&self, losses: &[f64; 3], eta: f64) -> f64 {
         let after: [f64; 3] = std::array::from_fn(|k| self.losses[k] + losses[k]);
         let [before, after] = [self.losses, after].map(|totals| {

@@ -1,5 +1,5 @@
-//! One round: the prediction of both members and of their mean, their mixture, and what the label
-//! changes.
+//! One round of the learner: it predicts with both members and their mean, mixes these predictions,
+//! and learns from the label.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,36 +15,36 @@ use crate::range::{SMALLEST_DIRECTION, check_size};
 use crate::rounding::{UNIT, Wide};
 use crate::{Error, Result};
 
-/// The stake of the bet on the share of Gauge-FTRL.
+/// The stake of the bet that sets the share of Gauge-FTRL in member 1.
 pub(super) const STAKE: f64 = 1.0 / 1024.0;
 
-/// The stake on the raw direction is at most this many units of the labels in any round.
+/// The stake on the raw direction, times the norm of the row, is at most this many units of the labels.
 const RAW_CAP: f64 = 4.0;
 
-/// The stake on the centred direction, for a loss that models a probability.
+/// The factor of the stake on the centred direction, for a loss that models a probability.
 const CENTRED_STAKE: f64 = 4.0;
 
-/// Member 2 bets this fraction of the bet of coin betting. Of all fractions, one half has the largest
-/// growth that ln(1 + z) ≥ z − z² proves.
+/// Member 2 bets this fraction of the amount that coin betting proposes. The inequality
+/// ln(1 + z) ≥ z − z² proves the largest growth for the fraction one half.
 const CAUTION: f64 = 0.5;
 
-/// Non-zeros per feature between two exact computations of Σ(c/M)².
+/// Σ(c/M)² is computed exactly again once the rows had this many non-zeros per feature.
 const REFRESH: u64 = 16;
 
 /// The settings of the learner.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Settings {
-    /// The radius of the ellipsoid in units of the labels.
+    /// The radius of the ellipsoid, as a multiple of the largest label.
     pub radius: f64,
     /// Whether feature 0 is the intercept.
     pub intercept: bool,
-    /// Whether predictions are clipped to the labels seen.
+    /// Whether predictions are clipped to the range of the labels seen.
     pub clip: bool,
 }
 
 impl Settings {
-    /// Passes the entries of a row that are not 0 to `each`. Refuses a row with an entry that is not
-    /// finite, and a row without the intercept.
+    /// Calls `each` with every entry of the row that is not 0. Refuses a row that has an entry that is
+    /// not finite, and a row that lacks the intercept.
     #[inline]
     fn for_each_entry(
         &self,
@@ -71,7 +71,7 @@ impl Settings {
     }
 }
 
-/// The state apart from the features.
+/// The learner's state, except the numbers of the features.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct State {
     pub rounds: u64,
@@ -79,8 +79,8 @@ pub(super) struct State {
     pub signs: Option<bool>,
     /// Whether the loss models a probability.
     probability: bool,
-    /// Of the labels that were learnt from: Σ weight, Σ weight·label, and the weight of +1. The
-    /// running mean may restart.
+    /// Σ weight, Σ weight·label, and the total weight of the label +1, over the labels that the learner
+    /// learnt from. The running mean may restart these sums.
     weight: f64,
     label_sum: f64,
     positive: f64,
@@ -89,59 +89,59 @@ pub(super) struct State {
     /// The unit of the labels: their largest distance from the running mean.
     unit: f64,
     label_guard: Guard,
-    /// r
+    /// The radius r of the ellipsoid.
     pub radius: f64,
-    /// Σ over the rounds of the norms of the scaled, the raw and the centred row.
+    /// The sums, over the rounds, of the norms of the scaled, the raw and the centred row.
     norms: [f64; 3],
-    /// The weights of member 1, of member 2 and of their mean.
+    /// AdaHedge over three experts: member 1, member 2 and their mean.
     pub mixture: AdaHedge,
-    /// Member 1's bets on the scaled and on the raw direction, and on the share of Gauge-FTRL;
-    /// member 2's on the scaled and on the centred direction.
+    /// Member 1 bets on the scaled and the raw direction; member 2 bets on the scaled and the centred
+    /// direction. The bet `share` sets the share of Gauge-FTRL in member 1.
     bets: [CoinBet; 4],
     pub share: CoinBet,
-    /// Σd and Σd² of both members.
+    /// Σd and Σd² of each member.
     slopes: [f64; 2],
     slope_squares: [f64; 2],
-    /// The largest |d| of both members.
+    /// The largest |d| of each member.
     steepest: [f64; 2],
-    /// Σz·S: the centred direction at the features' sums.
+    /// Σz·S: the inner product of the centred direction z and the sums S of the features' values.
     centre: f64,
-    /// Gauge-FTRL's β, and Σ(c/M)².
+    /// The numbers β and Σ(c/M)² of Gauge-FTRL.
     pub beta: f64,
     squares: f64,
-    /// Σ over growths of r of what they cost Gauge-FTRL.
+    /// The total that the growths of r cost Gauge-FTRL.
     pub jumps: f64,
-    /// Losses that member 1 did not learn from in full.
+    /// The sum of the losses from which member 1 did not learn in full.
     pub forgiven: f64,
-    /// Σ|d|·‖a/M‖ of member 1 over the rounds whose row or label the guard altered.
+    /// Member 1's Σ|d|·‖a/M‖ over the rounds in which the guard altered the row or the label.
     altered: f64,
-    /// Σd·p with the slopes d at what was played, and Σ|d·p|.
+    /// Σd·p and Σ|d·p|, where p is the prediction played and d the slope there.
     pub played: Wide,
     pub sizes: f64,
-    /// R_t = Σ|d|·‖a/M‖ up to round t, and ΣR_t.
+    /// R_t, which is Σ|d|·‖a/M‖ up to round t, and ΣR_t.
     pub rows: f64,
     pub row_sums: f64,
-    /// A bound on the rounding errors of the losses.
+    /// A bound on the sum of the rounding errors of the losses.
     pub loss_errors: f64,
-    /// Non-zeros since `squares` was last computed exactly.
+    /// The number of non-zeros since `squares` was last computed exactly.
     added: u64,
 }
 
-/// The predictions of a round and what they were made of.
+/// The predictions of a round, and the numbers from which they were computed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Now {
-    /// Inner products with the directions: scaled, raw; scaled, centred.
+    /// The row's inner products with the four directions, in the order of [`State`]'s `bets`.
     products: [f64; 4],
-    /// The bets on them, and on the share.
+    /// The bets on the four directions, and on the share of Gauge-FTRL.
     bets: [f64; 4],
     share: f64,
-    /// The scales of the first four bets.
+    /// The scales of the bets on the four directions.
     scales: [f64; 4],
-    /// Member 1's parts, and Gauge-FTRL's √(r²Σ(c/M)² + β²).
+    /// The predictions of coin betting and of Gauge-FTRL, and the latter's √(r²Σ(c/M)² + β²).
     coin: f64,
     round: f64,
     potential: f64,
-    /// The predictions of both members before clipping and after.
+    /// The predictions of both members, before and after clipping.
     raw: [f64; 2],
     clipped: [f64; 2],
     /// The weights of member 1, of member 2 and of their mean.
@@ -165,12 +165,12 @@ impl Now {
     }
 }
 
-/// The learner's numbers, and memory for a row.
+/// The learner's settings and numbers, and memory for a row.
 pub(super) struct Engine {
     pub settings: Settings,
     pub state: State,
     pub table: Table,
-    /// The row of the round: the slots and values of its features, and the features in eights.
+    /// The row of the round: the slots and values of its features, and blocks of eight features.
     slots: Vec<u32>,
     values: Vec<f64>,
     blocks: Vec<Block>,
@@ -188,14 +188,14 @@ impl Engine {
         }
     }
 
-    /// Plays a round. An error changes nothing.
+    /// Plays a round. If it fails, the state and the table stay as they were.
     pub fn learn(&mut self, example: &Example<'_>) -> Result<Learnt> {
         let (state, known) = (self.state, self.table.indices().len());
         let learnt = self.play(example);
         if learnt.is_ok() && example.weight > 0.0 {
             self.refresh();
         } else {
-            // An example without weight is predicted, and changes nothing else.
+            // An example of weight 0 is predicted and counted as a round; nothing is learnt from it.
             self.state = state;
             self.state.rounds += u64::from(learnt.is_ok());
             self.table.truncate(known);
@@ -203,8 +203,8 @@ impl Engine {
         learnt
     }
 
-    /// Plays a round. An error leaves the state undefined, and new features in the table; the
-    /// features that were known are untouched.
+    /// Plays a round. If it fails, the state is undefined and the table may hold new features, but the
+    /// features that were known are unchanged.
     fn play(&mut self, example: &Example<'_>) -> Result<Learnt> {
         let settings = self.settings;
         self.state.start(&settings, example)?;
@@ -290,7 +290,7 @@ impl Engine {
         Ok(state.read(settings, table.features(), (slots, values), blocks))
     }
 
-    /// What the learner would play next for a row of weight 1.
+    /// The prediction that the learner would play next for this row, with the weight 1.
     pub fn predict(&self, row: &crate::Row<'_>) -> Result<f64> {
         let (mut features, mut values) = (Vec::new(), Vec::new());
         self.settings.for_each_entry(row, |index, value| {
@@ -310,7 +310,7 @@ impl Engine {
         Ok(state.predict(&self.settings, &row, 1.0).played())
     }
 
-    /// The second pass over the row, given the slopes of both members and at what was played.
+    /// The second pass over the row, given the members' slopes and the slope at the prediction played.
     fn write(&mut self, members: [f64; 2], played: f64) {
         let state = &mut self.state;
         let total = (state.slopes[1], state.slope_squares[1]);
@@ -330,7 +330,7 @@ impl Engine {
         state.added += self.slots.len() as u64;
     }
 
-    /// Computes Σ(c/M)² exactly once this costs little beside the rounds since.
+    /// Computes Σ(c/M)² exactly, if this costs little compared with the rounds since the last time.
     fn refresh(&mut self) {
         if self.state.added >= REFRESH * self.table.indices().len() as u64 {
             self.state.added = 0;
@@ -338,7 +338,7 @@ impl Engine {
         }
     }
 
-    /// √Σ(w/M)² over the features, with a number w of each.
+    /// √Σ(w/M)² over the features, where `of` gives the number w of a feature.
     pub fn norm_of(&self, of: impl Fn(&Feature) -> f64) -> f64 {
         let seen = self.table.features().iter().filter(|f| f.largest() > 0.0);
         let parts = seen.map(|feature| (of(feature) / feature.largest()).powi(2));
@@ -347,7 +347,7 @@ impl Engine {
 }
 
 impl State {
-    /// Starts a round. Fails if the labels are of another kind than before.
+    /// Starts a round. Fails if the kind of the labels has changed.
     fn start(&mut self, settings: &Settings, example: &Example<'_>) -> Result<()> {
         let signs = example.labels == Labels::Signs;
         if *self.signs.get_or_insert(signs) != signs || example.labels == Labels::None {
@@ -363,7 +363,7 @@ impl State {
         Ok(())
     }
 
-    /// The first pass over a row: the slots and values of its features.
+    /// The first pass over a row, given the slots and values of its features.
     fn read(
         &mut self,
         settings: &Settings,
@@ -403,7 +403,7 @@ impl State {
         for (sum, square) in self.norms.iter_mut().zip(row.units) {
             *sum += square.sqrt();
         }
-        // The slope of a logistic loss is at most the weight; of others, the largest so far is known.
+        // The slope of a logistic loss is at most the weight; for other losses, use the largest so far.
         let steepest = match self.probability {
             true => [weight; 2],
             false => self.steepest,
@@ -422,7 +422,7 @@ impl State {
             (1.0 - w) * coin + w * round,
             null + m[2] * products[2] + m[3] * products[3],
         ];
-        // no point of the ellipsoid predicts more
+        // the largest prediction of any point of the ellipsoid
         let limit = self.radius * row.reach[0].sqrt();
         let (low, high) = match self.range {
             Some((low, high)) if clip => (low.clamp(-limit, limit), high.clamp(-limit, limit)),
@@ -442,7 +442,7 @@ impl State {
         }
     }
 
-    /// The label to learn from and whether the running mean restarts; `None` if it is struck.
+    /// The label to learn from, and whether the running mean restarts; `None` for a struck label.
     fn believe(&mut self, label: f64) -> Option<(f64, bool)> {
         if self.signs == Some(true) || self.range.is_none() {
             return Some((label, false));
@@ -450,7 +450,7 @@ impl State {
         let off = label - self.mean();
         let (unit, rounds) = (self.unit, (self.rounds - 1) as f64);
         match self.label_guard.believe(off.abs(), unit, rounds) {
-            // A label that is believed as it is must not be rounded.
+            // A label that is believed unchanged must not be rounded.
             Belief::Size(size) if size == off.abs() => Some((label, false)),
             Belief::Size(size) => Some((self.mean() + size.copysign(off), false)),
             Belief::Changed(size) => Some((self.mean() + size.copysign(off), true)),
@@ -458,7 +458,7 @@ impl State {
         }
     }
 
-    /// Counts a label.
+    /// Adds a label to the running mean, the range, the unit and the radius.
     fn count(&mut self, settings: &Settings, label: f64, weight: f64, restarts: bool) {
         if self.signs == Some(false) {
             let off = (label - self.mean()).abs();
@@ -480,13 +480,13 @@ impl State {
         self.positive += if label > 0.0 { weight } else { 0.0 };
     }
 
-    /// The running mean of the labels; 0 before the first.
+    /// The running mean of the labels; 0 before the first label.
     fn mean(&self) -> f64 {
         quotient(self.label_sum, self.weight)
     }
 
-    /// The prediction that ignores the features: the running mean, or the logarithm of the odds. A
-    /// loss without probabilities gets the latter between −1 and 1.
+    /// The prediction that ignores the features: the running mean or, for two classes, the logarithm of
+    /// the odds. For a loss without probabilities, the logarithm is clipped to [−1, 1].
     pub fn null(&self) -> f64 {
         if self.signs != Some(true) {
             return self.mean();
@@ -498,7 +498,7 @@ impl State {
         }
     }
 
-    /// The bets on the lengths of the four directions, for a row with this norm and these scales.
+    /// The bets on the lengths of the four directions, for a row that has this norm and these scales.
     pub fn coin_bets(&self, raw_norm: f64, scales: [f64; 4]) -> [f64; 4] {
         let stake = |k: usize| quotient(self.unit * self.rounds as f64, self.norms[k]);
         let raw = match raw_norm > 0.0 {
@@ -525,19 +525,19 @@ impl State {
         -self.radius * quotient(self.radius, self.potential())
     }
 
-    /// What member 2 subtracts for the features' means, per unit of the bet on the centred direction.
+    /// The amount that member 2 subtracts for the features' means, per unit of its centred bet.
     pub fn offset(&self) -> f64 {
         quotient(self.centre, self.rounds as f64)
     }
 }
 
-/// a/b, or 0 for b = 0.
+/// The quotient a/b, or 0 if b is 0.
 fn quotient(a: f64, b: f64) -> f64 {
     if b > 0.0 { a / b } else { 0.0 }
 }
 
-/// Updates the bets and β of both members, given the losses and slopes of the experts. Returns the
-/// slopes that the members learn from.
+/// Updates the members' bets and β, given the losses and slopes of the experts. Returns the slopes
+/// from which the members learn.
 fn update(next: &mut State, now: &Now, row: &Row, experts: [(f64, f64); 3]) -> [f64; 2] {
     let reach = row.reach[0].sqrt();
     let rounds = next.rounds as f64;
@@ -545,17 +545,17 @@ fn update(next: &mut State, now: &Now, row: &Row, experts: [(f64, f64); 3]) -> [
     for member in 0..2 {
         let (raw, p) = (now.raw[member], now.clipped[member]);
         let (loss, slope) = experts[member];
-        // If the prediction was clipped and the label lies beyond, there is nothing to learn.
+        // If the prediction was clipped and the label lies beyond the clip, there is nothing to learn.
         let beyond = p != raw && slope * (raw - p) < 0.0;
         let mut own = if beyond { 0.0 } else { slope };
         if row.struck {
-            // A row that is not believed pulls no harder than usual.
+            // A row with a struck value changes the sums no more than a usual row.
             let usual = (next.slope_squares[member] / rounds).sqrt();
             own = own.clamp(-usual, usual);
         }
         if member == 0 && row.altered {
-            // The comparator's loss at the true row and label may be 0, and the bets paid for its
-            // prediction at the believed row.
+            // The comparator's loss at the true row and label may be 0, but the bets paid for the
+            // comparator's prediction at the believed row.
             next.forgiven += loss + own.abs() * (p.abs() + next.radius * reach);
             next.altered += own.abs() * reach;
         } else if member == 0 && beyond {
@@ -584,7 +584,7 @@ fn update(next: &mut State, now: &Now, row: &Row, experts: [(f64, f64); 3]) -> [
     slopes
 }
 
-/// Adds what was played to the sums of the certificate.
+/// Adds the prediction played, its loss and its slope to the sums of the certificate.
 fn certify(next: &mut State, (prediction, loss, slope): (f64, f64, f64), reach: f64) {
     next.played.add_product(slope, prediction);
     next.sizes += (slope * prediction).abs();

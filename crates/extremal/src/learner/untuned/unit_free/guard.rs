@@ -1,38 +1,39 @@
-//! The sizes of a feature's values, and which of them are believed.
+//! The guard decides whether to believe the size of a feature's new value.
 
 use serde::{Deserialize, Serialize};
 
-/// A size up to this many times the largest believed one is believed at once.
+/// A new size is believed immediately if it is at most this many times the largest size believed so
+/// far.
 const FACTOR: f64 = 4.0;
 
-/// So many larger sizes in succession are believed.
+/// A larger size is believed once this many larger sizes have come in succession.
 const STRIKES: f64 = 8.0;
 
-/// Larger sizes that are not in succession are believed after one strike more for every so many
-/// values.
+/// A larger size is also believed without succession. This takes [`STRIKES`] strikes, plus one strike
+/// for every so many values of the feature.
 const PER_STRIKE: f64 = 1024.0;
 
-/// The first values are believed as they are.
+/// This many first values of a feature are believed unchanged.
 const WARM_UP: f64 = 16.0;
 
-/// A size that the guard was asked about.
+/// The guard's answer about a size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Belief {
-    /// The value has this size, which is at most the size given.
+    /// The guard believes this size, which is at most the given size.
     Size(f64),
-    /// As before, after strikes in succession.
+    /// The guard believes this size after strikes in succession: the scale of the feature changed.
     Changed(f64),
     /// The size is not believed.
     Struck,
 }
 
-/// Believes a size that exceeds all before only once it repeats.
+/// A guard believes a size much larger than all earlier sizes only once such sizes repeat.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Guard {
-    /// The least of the sizes that were struck.
+    /// The smallest of the sizes that were struck since a larger size was last believed.
     least: f64,
-    /// Strikes since a larger size was last believed, times 8, plus strikes in succession. While it
-    /// is above 0, the guard must be asked about every size.
+    /// The number of strikes since a larger size was last believed, times 8, plus the number of strikes
+    /// in succession. While the tally is above 0, the guard must be asked about every size.
     tally: f64,
 }
 
@@ -45,7 +46,7 @@ impl Guard {
         [self.least, self.tally]
     }
 
-    /// What to believe of a size. `largest` is the largest size believed so far, of `count` values.
+    /// Decides whether to believe a size. `largest` is the largest of the `count` sizes believed so far.
     #[inline]
     pub fn believe(&mut self, size: f64, largest: f64, count: f64) -> Belief {
         if size <= FACTOR * largest || count < WARM_UP || largest == 0.0 {

@@ -1,36 +1,38 @@
-//! unit-free: what to play on raw data. Units of features and labels do not matter, and neither do
-//! offsets of features.
+//! unit-free: the learner for raw data. The units of features and labels do not matter, and neither
+//! do the offsets of features.
 //!
-//! **Problem.** Convex losses of ⟨a, x⟩ and a label, features of unknown sizes, at O(non-zeros) per
-//! round. The set is E_t = {x : Σ(M_i·x_i)² ≤ r²}, where M_i is the largest |a_i| up to round t, and
-//! r is 1024 times the largest label (1024 for two classes). A column in other units gives the same
-//! predictions.
+//! **Problem.** The losses are convex functions of ⟨a, x⟩ and a label, and the features have unknown
+//! sizes. A round costs O(non-zeros). The set is E_t = {x : Σ(M_i·x_i)² ≤ r²}, where M_i is the
+//! largest |a_i| up to round t, and r is 1024 times the largest label (1024 for two classes). A change
+//! of a column's units does not change the predictions.
 //!
-//! **Update.** Two members predict, each with gradients d·a of its own, d the slope of the loss at
-//! its own prediction:
+//! **Update.** Two members predict. Each member has its own gradients d·a, where d is the slope of
+//! the loss at the member's prediction:
 //!
-//! - *member 1* is [coin-ftrl](crate::learner::untuned::coin_ftrl) in units of the data: coin bets on
-//!   the lengths of the directions y_i/s_i and y_i, where y_i = −c_i/√(Σg_i² + max g_i²) and s_i is
-//!   the mean |a_i|, and a bet on the share of
+//! - *member 1* is [coin-ftrl](crate::learner::untuned::coin_ftrl) in units of the data. Coin bets set
+//!   the lengths of the *scaled* direction y_i/s_i and of the *raw* direction y_i, where
+//!   y_i = −c_i/√(Σg_i² + max g_i²) and s_i is the mean |a_i|. Another bet sets the share of
 //!   [Gauge-FTRL](crate::learner::frank_wolfe::gauge_ftrl) on E_t;
 //! - *member 2* starts from the running mean of the labels (for two classes, the logarithm of the
-//!   odds) and adds coin bets on the scaled direction and on a *centred* one. The latter is the
-//!   scaled direction of the features minus their means, computed at the non-zeros alone.
+//!   odds). It adds coin bets on the scaled direction and on a *centred* direction, which is the
+//!   scaled direction of the features minus their means. A round computes it at the non-zeros alone.
 //!
-//! Played is a mixture of member 1, member 2 and their mean, with the weights of AdaHedge (de Rooij
-//! et al., 2014) over their losses. Predictions are clipped to the labels seen.
+//! The learner plays a mixture of member 1, member 2 and their mean. AdaHedge (de Rooij et al., 2014)
+//! weights the three by their losses. Predictions are clipped to the range of the labels seen.
 //!
-//! A guard keeps corrupt values out: a size more than four times the largest of its feature is
-//! replaced by the feature's mean size until it has repeated. A label that far from the running mean
-//! is not learnt from until it has repeated.
+//! A guard rejects corrupt values. If a value is more than four times the feature's largest size, the
+//! guard replaces it by the feature's mean size, until such values repeat. The learner does not learn
+//! from a label equally far from the running mean, until such labels repeat.
 //!
-//! **Guarantee.** Against every point of E_T, regret ≤ 2β + W + 2Δ + J + F: Gauge-FTRL's β, the bets W
-//! on its share, the mixability gap Δ, the growths of r, and the losses F of rounds that member 1 did
-//! not learn from in full (the first label of a regression, labels beyond the clip, values that the
-//! guard changed). The guide has the proof, and a bound against the running mean.
+//! **Guarantee.** Against every point of E_T, regret ≤ 2β + W + 2Δ + J + F. Here β is Gauge-FTRL's, W
+//! is from the bets on its share, Δ is the mixability gap, J is the cost of the growths of r, and F
+//! is the loss of the rounds from which member 1 did not learn in full (the first label of a
+//! regression, labels beyond the clip, values that the guard changed). The guide has the proof, and a
+//! bound against the running mean.
 //!
-//! **Reference.** This project, from parts: see [coin-ftrl](crate::learner::untuned::coin_ftrl);
-//! scale-free features (Ross, Mineiro & Langford, 2013; Kempka, Kotłowski & Warmuth, 2019).
+//! **Reference.** This project combined known parts: see
+//! [coin-ftrl](crate::learner::untuned::coin_ftrl) and scale-free features (Ross, Mineiro & Langford,
+//! 2013; Kempka, Kotłowski & Warmuth, 2019).
 
 mod ada_hedge;
 mod engine;
@@ -70,8 +72,8 @@ fields! {
 }
 
 impl UnitFree {
-    /// Whether the learner takes losses of this kind: losses of a prediction and a label that are
-    /// never negative, without a ridge term.
+    /// Whether the learner accepts this kind of loss. The loss must depend on a prediction and a label,
+    /// must never be negative, and must have no ridge term.
     pub fn learns<L: Loss + ?Sized>(objective: &Objective<L>) -> bool {
         Example::check(objective).is_ok()
     }
@@ -102,7 +104,7 @@ impl MakeLearner for UnitFree {
         let Structure::UnitFree { radius } = set.structure() else {
             return Err(parameters::cannot_play(NAME, &**set, "the set unit-free"));
         };
-        // Every storage is the same: a table of the features that were seen.
+        // `storage` makes no difference: the learner always stores a table of the features seen.
         let engine = Engine::new(Settings {
             radius,
             intercept: self.intercept == Some(true),
@@ -125,16 +127,16 @@ struct Unitless {
     engine: Engine,
 }
 
-/// The present decision as factors of the features' sums.
+/// The current decision, as factors of the numbers of each feature.
 struct Factors {
-    /// Of member 1's scaled and raw direction, and of Σg/M².
+    /// The factors of member 1's scaled direction, of its raw direction, and of Σg/M².
     scaled1: f64,
     raw1: f64,
     round: f64,
-    /// Of member 2's scaled and centred direction.
+    /// The factors of member 2's scaled direction and of its centred direction.
     scaled2: f64,
     centred: f64,
-    /// The part of the intercept's weight that no direction gives.
+    /// The part of the intercept's weight that comes from no direction.
     offset: f64,
 }
 
@@ -179,8 +181,8 @@ impl Unitless {
             + offset
     }
 
-    /// The factor that moves the decision into the ellipsoid, and its norm there before. It is 1 but
-    /// for rounding and for bets of extreme size.
+    /// The factor that scales the decision into the ellipsoid, and the decision's norm before scaling.
+    /// The factor is 1, except after rounding or for extremely large bets.
     fn shrinkage(&self, factors: &Factors) -> (f64, f64) {
         let table = &self.engine.table;
         let parts = table.indices().iter().zip(table.features());
@@ -272,8 +274,8 @@ impl ByExample for Unitless {
         }
     }
 
-    /// The slopes d are exact for the losses as computed, to 8 units in the last place. Each sum
-    /// Σd·a_i is off by a rounding of itself and one of d·a_i in every round that has the feature.
+    /// The slopes d are exact for the computed losses, up to 8 units in the last place. In every round
+    /// that has feature i, the sum Σd·a_i gains two rounding errors: one of d·a_i and one of the sum.
     fn by_norm(&self) -> ByNorm {
         let state = &self.engine.state;
         let grown = 1.0 + 4.0 * state.rounds as f64 * UNIT;
@@ -295,7 +297,7 @@ impl ByExample for Unitless {
     }
 }
 
-/// What is saved: the state, the indices of the features, and their numbers.
+/// The saved form of the learner: the state, the indices of the features, and their numbers.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     state: State,

@@ -1,5 +1,5 @@
-//! The numbers kept for each feature. Memory grows with the features that were seen, not with the
-//! largest index.
+//! The numbers that the learner stores for each feature. Memory grows with the number of features
+//! seen, not with the largest index.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -10,16 +10,17 @@ use crate::memory::reserve;
 use crate::saved::check_shape;
 use crate::{Error, Result, Row};
 
-/// Indices below are found in a vector, which is faster. It takes 4 MB at most.
+/// The slots of the indices below this number are in a vector, which is faster than a hash map. The
+/// vector takes at most 4 MB.
 const NEAR: usize = 1 << 20;
 
-/// The slot of an index that has none.
+/// This entry of the vector marks an index that has no slot.
 const NONE: u32 = u32::MAX;
 
-/// The numbers of every feature that was seen, in the order in which they were first seen.
+/// The numbers of every feature that was seen, in the order in which the features were first seen.
 #[derive(Default)]
 pub(super) struct Table {
-    /// The slots of the indices below [`NEAR`], and of all others.
+    /// The slots of the indices below [`NEAR`], and the slots of all other indices.
     near: Vec<u32>,
     far: HashMap<u32, u32, BuildHasherDefault<Spread>>,
     /// The index of every slot.
@@ -27,7 +28,8 @@ pub(super) struct Table {
     features: Vec<Feature>,
 }
 
-/// Spreads indices, which are small numbers, over all bits. The result is the same on every machine.
+/// A hash function that spreads an index, which is a small number, over all bits. The result is the
+/// same on every machine.
 #[derive(Default)]
 struct Spread(u64);
 
@@ -61,12 +63,12 @@ impl Table {
         &self.features
     }
 
-    /// The features, to be changed.
+    /// The features, in the order of their slots, for the caller to change.
     pub fn features_mut(&mut self) -> &mut [Feature] {
         &mut self.features
     }
 
-    /// The slot of an index that was seen.
+    /// The slot of an index, or `None` if the index was never seen.
     #[inline]
     fn slot(&self, index: usize) -> Option<u32> {
         if index < NEAR {
@@ -76,12 +78,12 @@ impl Table {
         self.far.get(&(index as u32)).copied()
     }
 
-    /// The feature of an index that was seen.
+    /// The feature of an index, or `None` if the index was never seen.
     pub fn get(&self, index: usize) -> Option<&Feature> {
         Some(&self.features[self.slot(index)? as usize])
     }
 
-    /// The slot of an index, a new one if there is none. A new feature is 0.
+    /// The slot of an index. An index without a slot gets a new slot, and its numbers are 0.
     #[inline]
     pub fn slot_or_new(&mut self, index: usize) -> Result<u32> {
         match self.slot(index) {
@@ -121,7 +123,7 @@ impl Table {
         Ok(slot32)
     }
 
-    /// Removes the features from slot `len` on.
+    /// Removes the features in slot `len` and in all later slots.
     pub fn truncate(&mut self, len: usize) {
         for index in self.indices.drain(len..) {
             match self.near.get_mut(index as usize) {
@@ -132,7 +134,7 @@ impl Table {
         self.features.truncate(len);
     }
 
-    /// The indices that were seen, increasing, with their features.
+    /// The indices that were seen, in increasing order, with their features.
     pub fn sorted(&self) -> impl Iterator<Item = (usize, &Feature)> {
         let mut all: Vec<_> = self.indices.iter().zip(&self.features).collect();
         all.sort_unstable_by_key(|(index, _)| **index);
@@ -140,7 +142,7 @@ impl Table {
             .map(|(index, feature)| (*index as usize, feature))
     }
 
-    /// The table with these features; an error if the parts do not fit together.
+    /// The table that has these features. Fails if the indices and the numbers do not match.
     pub fn restored(indices: &[u32], words: &[f64]) -> Result<Self> {
         let (features, rest) = words.as_chunks::<{ ITEM }>();
         check_shape(rest.is_empty() && features.len() == indices.len())?;

@@ -1,36 +1,36 @@
-//! The two passes over a row, eight features at a time: a root or a quotient of eight features takes
-//! little longer than that of one. The first pass counts the row's values and computes the products
-//! with all directions. The second one learns from the label.
+//! The two passes over a row. Each pass handles eight features at a time, because eight roots or
+//! quotients take little longer than one. The first pass counts the row's values and computes the
+//! products with all directions. The second pass learns from the label.
 
 use crate::kernel::{self, Eight, Formula, ITEM, LANES, Lanes, Part, Simd, compiled_with_caller};
 use crate::learner::untuned::unit_free::guard::{Belief, Guard};
 
-/// Statistics of a feature's values that are not 0: their number n, Σ|a|, Σa, Σa² and M = max |a|.
+/// Statistics of the feature's non-zero values a: their number n, Σ|a|, Σa, Σa² and M = max |a|.
 const COUNT: usize = 0;
 const SIZES: usize = 1;
 const SUM: usize = 2;
 const SQUARES: usize = 3;
 const LARGEST: usize = 4;
-/// The state of its guard.
+/// The state of the feature's guard.
 const GUARD: [usize; 2] = [5, 6];
 const ALERT: usize = GUARD[1];
-/// Sums of both members: Σg, Σg² and max |g| with g = d·a.
+/// The numbers Σg, Σg² and max |g| of each member, where g = d·a.
 const C: [usize; 2] = [7, 8];
 const V: [usize; 2] = [9, 10];
 const TOP: [usize; 2] = [11, 12];
-/// Σd²a of member 2, and its centred direction when the feature was last updated.
+/// Σd²a of member 2, and the centred direction from when the feature was last updated.
 const P: usize = 13;
 const Z: usize = 14;
-/// Σd·a with the slopes d at what was played and the values of the row.
+/// Σd·a, where d is the slope at the prediction played and a the true value in the row.
 const PLAYED: usize = 15;
 
-/// What is kept of a feature: two cache lines.
+/// The numbers that are stored for a feature. They take two cache lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[repr(align(64))]
 pub(super) struct Feature([f64; ITEM]);
 
 impl Feature {
-    /// Adds 0 to every sum of a row, with the value 0.
+    /// A feature that, with the value 0, adds 0 to every sum of a row.
     const MISSING: Self = {
         let mut words = [0.0; ITEM];
         (words[COUNT], words[SIZES], words[LARGEST]) = (1.0, 1.0, 1.0);
@@ -45,7 +45,7 @@ impl Feature {
         self.0
     }
 
-    /// M; 0 for a feature that is new.
+    /// The largest size M; 0 for a new feature.
     pub fn largest(&self) -> f64 {
         self.0[LARGEST]
     }
@@ -55,7 +55,7 @@ impl Feature {
         self.0[SIZES] / self.0[COUNT]
     }
 
-    /// Member 1's sum Σg.
+    /// The sum Σg of member 1.
     pub fn c(&self) -> f64 {
         self.0[C[0]]
     }
@@ -68,7 +68,7 @@ impl Feature {
         self.0[PLAYED]
     }
 
-    /// The directions −c/√(v + top²) of both members; 0 if all gradients were 0.
+    /// The direction −c/√(v + top²) of each member; 0 if all gradients were 0.
     pub fn directions(&self) -> [f64; 2] {
         std::array::from_fn(|k| {
             let [c, v, top] = [C, V, TOP].map(|word| self.0[word[k]]);
@@ -94,22 +94,22 @@ impl AsMut<[f64; ITEM]> for Feature {
 /// Eight features of a row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
-    /// Their numbers, the same one of all eight side by side.
+    /// The numbers of the features. Each [`Eight`] holds the same number of all eight features.
     words: [Eight; ITEM],
-    /// The values of the row, and the values that are believed.
+    /// The true values in the row, and the values that the guard believes.
     given: Eight,
     value: Eight,
-    /// 1/M, the mean and the spread.
+    /// 1/M, the mean and the spread of each feature.
     per_largest: Eight,
     mean: Eight,
     spread: Eight,
-    /// 1 where M has grown, else 0, and whether any has.
+    /// 1 for a feature whose M has grown and 0 for the others, and whether any M has grown.
     growth: Eight,
     grown: bool,
 }
 
 impl Block {
-    /// A block that nothing was loaded into yet.
+    /// A block that holds no features yet.
     pub const NEW: Self = {
         let zeros = Eight::all(0.0);
         Self {
@@ -124,30 +124,30 @@ impl Block {
         }
     };
 
-    /// Writes the features as they are after the round.
+    /// Writes the features to the table after the round.
     #[inline]
     pub fn store(&self, table: &mut [Feature], slots: &[u32]) {
         kernel::scatter(&self.words, table, slots);
     }
 }
 
-/// What the first pass found.
+/// The sums that the first pass computes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Row {
-    /// Σ(a/s)² with the mean sizes s, Σa², Σ((a − mean)/spread)²
+    /// Σ(a/s)² with the mean sizes s, Σa² and Σ((a − mean)/spread)².
     pub units: [f64; 3],
-    /// Σ(a/M)² of the values that are believed, and of the values of the row.
+    /// Σ(a/M)² of the believed values, and of the true values.
     pub reach: [f64; 2],
-    /// Σa² of the values of the row.
+    /// Σa² of the true values.
     pub given: f64,
-    /// Inner products with the scaled and the raw direction of member 1, with the scaled and the
-    /// centred one of member 2, and Σc·a/M² of member 1.
+    /// The inner products with the scaled and the raw direction of member 1 and with the scaled and the
+    /// centred direction of member 2, and Σc·a/M² of member 1.
     pub products: [f64; 5],
-    /// Member 2's direction at the first feature.
+    /// The entry of member 2's direction for the first feature.
     pub first: f64,
-    /// The change of Σ(c/M)² of member 1, where an M has grown.
+    /// The change of member 1's Σ(c/M)² because an M has grown.
     pub squares: f64,
-    /// The change of Σz·S, with the features' sums S, where a centred direction was updated.
+    /// The change of Σz·S because a centred direction z was updated. S is the sum of a feature's values.
     pub centre: f64,
     /// Whether the guard struck a value, and whether it altered one.
     pub struck: bool,
@@ -173,7 +173,7 @@ impl Row {
         }
     }
 
-    /// Asks the guard about the values of the first lanes. A value that is struck counts with the
+    /// Asks the guards about the values in the first `lanes` lanes. A struck value is replaced by the
     /// mean size of its feature.
     #[cold]
     fn doubt(&mut self, block: &mut Block, lanes: usize) {
@@ -202,7 +202,7 @@ impl Row {
     }
 
     /// The first pass over the blocks of a row in round `rounds`. `total` is (Σd, Σd²) of member 2;
-    /// without it, nothing is centred.
+    /// if `total` is `None`, no feature is centred.
     pub fn count(&mut self, blocks: &mut [Block], rounds: f64, total: Option<(f64, f64)>) {
         let per_round = 1.0 / rounds;
         let sums = kernel::apply(blocks, Count { rounds, per_round });
@@ -221,8 +221,8 @@ impl Row {
         }
     }
 
-    /// Adds the products with the centred directions of features whose M has grown. These directions
-    /// depend on M.
+    /// Updates the centred directions of the features whose M has grown, because they depend on M. Adds
+    /// the products with these directions.
     #[cold]
     fn recentre(&mut self, block: &mut Block, total: Option<(f64, f64)>) {
         for lane in (0..LANES).filter(|lane| block.growth.0[*lane] > 0.0) {
@@ -237,12 +237,12 @@ impl Row {
     }
 }
 
-/// Counts the values of a row, and computes the sums of [`Row`] in their order there.
+/// Counts the values of a row, and computes the sums of [`Row`], in the order of its fields.
 ///
-/// The mean of a feature is that over all rounds. Its spread is the root mean square distance from
+/// The mean of a feature is taken over all rounds. The spread is the root mean square distance from
 /// the mean, over the rounds in which the feature is not 0. For a feature that is 0 in some rounds,
-/// the spread is at least |mean|, so that rare features are not blown up. The spread of a constant
-/// feature is 0.
+/// the spread is at least |mean|, so that division by it does not make rare features too large. The
+/// spread of a constant feature is 0.
 #[derive(Clone, Copy)]
 struct Count {
     rounds: f64,
@@ -281,7 +281,7 @@ impl Formula<Block, 11> for Count {
 
             let first = direction(part, block, 0);
             let second = direction(part, block, 1);
-            // where M has grown, the centred direction is yet to be updated
+            // `recentre` updates the centred direction of a feature whose M has grown
             let growth = largest.if_above(former, one, zero);
             let centred = largest.if_above(former, zero, part.of(&block.words[Z]));
             sums[6] += first * scaled;
@@ -306,11 +306,11 @@ impl Formula<Block, 11> for Count {
 /// The slopes that a round adds to the sums of its features.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slopes {
-    /// Of both members, at their own predictions.
+    /// The slope of each member at the member's own prediction.
     pub members: [f64; 2],
-    /// At what was played.
+    /// The slope at the prediction played.
     pub played: f64,
-    /// Σd and Σd² of member 2, this round included, if its centred directions change.
+    /// Σd and Σd² of member 2, including this round, if member 2's centred directions change.
     pub total: Option<(f64, f64)>,
 }
 

@@ -93,10 +93,14 @@ pub(crate) fn unknown(name: &str, names: &[String]) -> String {
 }
 
 /// The error about text in a column of another kind.
-pub(crate) fn is_not(kind: &str, name: &str, field: &[u8]) -> String {
+pub(crate) fn is_not(kind: &str, name: &str, field: &[u8], is_trained: bool) -> String {
     let (token, name) = (String::from_utf8_lossy(field), quoted(name));
+    let advice = match is_trained {
+        true => "Train the model with",
+        false => "Use",
+    };
     format!(
-        "text in a column of {kind}. Use --missing {} if it means a missing value, or --categorical {name} to treat all values as text",
+        "text in a column of {kind}. {advice} --missing {} if it means a missing value, or --categorical {name} to treat all values as text",
         quoted(&token)
     )
 }

@@ -29,9 +29,10 @@ pub(crate) struct Records {
     writer: Writer,
 }
 
-/// Memory for the parts of a feature's name.
+/// Writes features. It has the memory for the parts of their names.
 #[derive(Debug, Default)]
 struct Writer {
+    is_trained: bool,
     prefix: String,
     text: String,
 }
@@ -51,7 +52,10 @@ impl Records {
             kinds: HashMap::new(),
             known: None,
             path: String::new(),
-            writer: Writer::default(),
+            writer: Writer {
+                is_trained: options.columns.is_some(),
+                ..Writer::default()
+            },
         }
     }
 
@@ -302,7 +306,7 @@ impl Writer {
             (Some(Holds::Date), _) => {
                 let text = leaf.text();
                 let date = dates::parse(text.as_bytes())
-                    .ok_or_else(|| is_not("dates", path, text.as_bytes()))?;
+                    .ok_or_else(|| is_not("dates", path, text.as_bytes(), self.is_trained))?;
                 push(batch, names.index(path, b":trend"), date.trend);
                 self.prefix.clear();
                 self.prefix.push_str(path);
@@ -315,7 +319,9 @@ impl Writer {
             (_, Leaf::Text(text)) => {
                 let number = parse::value(text.as_bytes());
                 let error = |what| match what {
-                    parse::NOT_A_NUMBER => is_not("numbers", path, text.as_bytes()),
+                    parse::NOT_A_NUMBER => {
+                        is_not("numbers", path, text.as_bytes(), self.is_trained)
+                    }
                     what => what.into(),
                 };
                 push(batch, names.index(path, b""), number.map_err(error)?);

@@ -77,6 +77,8 @@ struct Place {
 pub(crate) struct Table {
     options: ReadOptions,
     missing: Missing,
+    /// Whether the columns are those of a model.
+    is_trained: bool,
     /// The separator unless the first block shows another one.
     usual: u8,
     separator: u8,
@@ -94,6 +96,7 @@ impl Table {
     pub(crate) fn new(options: &ReadOptions, separator: u8) -> Table {
         Table {
             missing: options.missing(),
+            is_trained: options.columns.is_some(),
             usual: separator,
             separator: options.delimiter.map_or(separator, |delimiter| delimiter.0),
             heading: !options.no_header,
@@ -335,17 +338,20 @@ impl Table {
         let mut label = f64::NAN;
         let mut weight = 1.0;
         let missing = &self.missing;
+        let all_numbers_count = !missing.has_numbers();
         for (k, column) in self.columns.iter().enumerate() {
             let field = || self.fields.get(k, text);
             let read = match column.holds {
                 Holds::Numbers => match self.fields.number(k, text) {
-                    Some(value) if value.is_finite() && !missing.is_number(field()) => {
+                    Some(value)
+                        if value.is_finite() && (all_numbers_count || !missing.is(field())) =>
+                    {
                         batch.push(column.index, value);
                         continue;
                     }
                     _ if missing.is(field()) => column.add_missing(batch, names),
                     Some(_) => Err(parse::NOT_FINITE.into()),
-                    None => Err(is_not("numbers", &column.name, field())),
+                    None => Err(is_not("numbers", &column.name, field(), self.is_trained)),
                 },
                 Holds::Text if missing.is(field()) => column.add_missing(batch, names),
                 Holds::Text => {
@@ -353,7 +359,10 @@ impl Table {
                     Ok(())
                 }
                 Holds::Date if missing.is(field()) => column.add_missing(batch, names),
-                Holds::Date => column.add_date(field(), &mut self.text, batch, names),
+                Holds::Date => {
+                    let added = column.add_date(field(), &mut self.text, batch, names);
+                    added.ok_or_else(|| is_not("dates", &column.name, field(), self.is_trained))
+                }
                 Holds::Label if missing.is(field()) => Ok(()),
                 Holds::Label => {
                     let read = self.options.labels.read(field());
@@ -387,20 +396,20 @@ impl Place {
         Ok(())
     }
 
-    /// Adds the features of a date.
+    /// Adds the features of a date. `None` if the field is no date.
     fn add_date(
         &self,
         field: &[u8],
         text: &mut String,
         batch: &mut Batch,
         names: &mut Dictionary,
-    ) -> Result<(), String> {
-        let date = dates::parse(field).ok_or_else(|| is_not("dates", &self.name, field))?;
+    ) -> Option<()> {
+        let date = dates::parse(field)?;
         batch.push(self.index, date.trend);
         date.parts(text, |part| {
             add(batch, names.index(&self.prefix, part.as_bytes()));
         });
-        Ok(())
+        Some(())
     }
 }
 

@@ -6,13 +6,13 @@ use std::str::FromStr;
 use extremal::learner::{LearnerSpec, Storage};
 use extremal::loss::LossSpec;
 use extremal::set::SetSpec;
-use extremal_data::Delimiter;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 #[cfg(feature = "clap")]
 use crate::flag;
+use crate::reading::Reading;
 
 /// Names that are one value of a flag: `A,B,C`.
 pub type Names = Vec<String>;
@@ -95,40 +95,10 @@ pub struct Config {
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub seed: Option<u64>,
 
-    /// Hash feature names to 2^B indices. By default the names are numbered
-    #[cfg_attr(feature = "clap", arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=31), help_heading = flag::READING))]
-    pub bits: Option<u32>,
-    /// Indices of libsvm files start at 0
-    #[cfg_attr(feature = "clap", arg(long, help_heading = flag::READING))]
-    pub zero_based: bool,
-    /// Name of the label column in a table, or its number with --no-header
-    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = flag::READING))]
-    pub label: Option<String>,
-    /// Name of the column with importance weights in a table
-    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = flag::READING))]
-    pub weight: Option<String>,
-    /// Treat the values of these columns as text, even if the values look like numbers
-    #[cfg_attr(feature = "clap", arg(long, value_name = "COL,COL", value_delimiter = ',', help_heading = flag::READING))]
-    pub categorical: Option<Vec<String>>,
-    /// Treat the values of these columns as numbers
-    #[cfg_attr(feature = "clap", arg(long, value_name = "COL,COL", value_delimiter = ',', help_heading = flag::READING))]
-    pub numeric: Option<Vec<String>>,
-    /// Treat the values of these columns as dates
-    #[cfg_attr(feature = "clap", arg(long, value_name = "COL,COL", value_delimiter = ',', help_heading = flag::READING))]
-    pub date: Option<Vec<String>>,
-    /// Leave out these columns of a table
-    #[cfg_attr(feature = "clap", arg(long, value_name = "COL,COL", value_delimiter = ',', help_heading = flag::READING))]
-    pub ignore: Option<Vec<String>>,
-    /// More texts for a missing value, in addition to NA, N/A, nan, null, none, ? and an empty field
-    #[cfg_attr(feature = "clap", arg(long, value_name = "X,X", value_delimiter = ',', allow_hyphen_values = true, help_heading = flag::READING))]
-    pub missing: Option<Vec<String>>,
-    /// Separator of a table's columns: one character, or one of the words tab and blank [default:
-    /// detected from the first rows]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "CHAR", help_heading = flag::READING))]
-    pub delimiter: Option<Delimiter>,
-    /// Read the first line of a table as a row. The columns are called 1, 2, ..
-    #[cfg_attr(feature = "clap", arg(long, help_heading = flag::READING))]
-    pub no_header: bool,
+    /// Options for reading.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    #[serde(flatten)]
+    pub reading: Reading,
 
     /// Form of the predictions: the product of weights and features (identity), or a probability
     /// (logistic) [default: logistic if the loss is logistic, otherwise identity]

@@ -17,6 +17,7 @@ mod options;
 mod plan;
 mod predict;
 mod progress;
+mod reading;
 mod report;
 mod run;
 mod score;
@@ -36,6 +37,7 @@ pub use options::{Bytes, Input, LearnOptions, ModelOptions, Progress, ReportOpti
 pub use plan::{DataFacts, Plan};
 pub use predict::{PredictOptions, predict};
 pub use progress::Every;
+pub use reading::Reading;
 pub use run::{End, Host, learn};
 pub use session::{Counters, Round, Session};
 pub use signs::Signs;

@@ -152,7 +152,6 @@ impl Plan {
     /// The options of the reader.
     pub fn read_options(&self) -> ReadOptions {
         let (config, data) = (&self.config, &self.data);
-        let list = |names: &Option<Vec<String>>| names.clone().unwrap_or_default();
         let labels = match &config.labels {
             Some((negative, positive)) => Labels::Pair {
                 negative: negative.clone(),
@@ -164,24 +163,14 @@ impl Plan {
         ReadOptions {
             // Feature 7 of a model is feature 7 of a libsvm file, also if the model was trained on
             // another format.
-            zero_based: config.zero_based
+            zero_based: config.reading.zero_based
                 || matches!(data.format, Some(Format::Vw | Format::Jsonl)),
-            bits: config.bits,
-            label_column: config.label.clone(),
-            weight_column: config.weight.clone(),
-            categorical: list(&config.categorical),
-            numeric: list(&config.numeric),
-            date: list(&config.date),
-            ignore: list(&config.ignore),
-            missing: list(&config.missing),
-            delimiter: config.delimiter,
-            no_header: config.no_header,
             labels,
             intercept: config.intercept,
             learnt_from: data.format,
             columns: data.columns.clone(),
             features: data.features.clone(),
-            ..ReadOptions::default()
+            ..config.reading.options()
         }
     }
 
@@ -209,7 +198,7 @@ impl Plan {
             return name;
         }
         let libsvm = self.data.format == Some(Format::Libsvm);
-        let first = usize::from(libsvm && !self.config.zero_based);
+        let first = usize::from(libsvm && !self.config.reading.zero_based);
         match (self.config.intercept, i) {
             (true, 0) => "intercept".into(),
             (true, i) => (i - 1 + first).to_string(),

@@ -12,3 +12,4 @@ mod reported;
 mod resumed;
 mod scored;
 mod support;
+mod tables;

@@ -40,6 +40,9 @@ pub(crate) const SCALES: RangeInclusive<f64> = 1e-100..=1e100;
 /// The range in which sums of squares lose no accuracy by underflow or overflow.
 pub(crate) const SQUARES: RangeInclusive<f64> = 1e-280..=1e280;
 
+/// The squares of sizes that are far from every limit of a gradient, a curvature or a step.
+pub(crate) const MODERATE: RangeInclusive<f64> = 1e-80..=1e80;
+
 /// √(a² + b²). `hypot` takes much longer, and is needed only for numbers of extreme size.
 pub(crate) fn root_of_squares(a: f64, b: f64) -> f64 {
     let square = a * a + b * b;

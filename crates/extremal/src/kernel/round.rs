@@ -88,12 +88,12 @@ struct ScanAll<const M: bool>;
 impl<const M: bool> ScanAll<M> {
     #[inline(always)]
     fn sums<S: Simd>(s: S, d: S::f64s, x: S::f64s, g: S::f64s, sums: &mut [S::f64s]) {
-        // These two sums come first, because a short round waits for their square roots.
-        add_product(s, &mut sums[0], g, g);
-        add_product(s, &mut sums[1], d, d);
-        add_product(s, &mut sums[2], d, x);
-        add_product(s, &mut sums[3], x, x);
-        add_product(s, &mut sums[4], g, x);
+        // The sum that a short round waits for comes first.
+        add_product(s, &mut sums[0], d, d);
+        add_product(s, &mut sums[1], d, x);
+        add_product(s, &mut sums[2], x, x);
+        add_product(s, &mut sums[3], g, x);
+        add_product(s, &mut sums[4], g, g);
     }
 }
 
@@ -169,7 +169,7 @@ impl Body<0, 3, 0, 3> for ScanPowers {
 #[inline(always)]
 pub(crate) fn scan(form: Pass<'_>) -> InnerProducts {
     let (numbers, read) = (form.numbers(), form.read());
-    let [gg, dd, dx, xx, gx] = if form.m == 0.0 {
+    let [dd, dx, xx, gx, gg] = if form.m == 0.0 {
         sweep(numbers, read, [form.next], ScanAll::<false>)
     } else {
         sweep(numbers, read, [form.next], ScanAll::<true>)
@@ -185,7 +185,7 @@ pub(crate) fn scan_direction<O: Own + ?Sized>(
 ) -> InnerProducts {
     let (numbers, read) = (form.numbers(), form.read());
     let own = [form.next, direction];
-    let [gg, dd, dx, xx, gx] = if form.m == 0.0 {
+    let [dd, dx, xx, gx, gg] = if form.m == 0.0 {
         sweep(numbers, read, own, ScanAll::<false>)
     } else {
         sweep(numbers, read, own, ScanAll::<true>)
@@ -207,7 +207,7 @@ pub(crate) fn scan_power(
         ($power:expr) => {{
             let ([k, m, beta], read) = (form.numbers(), form.read());
             let (numbers, own) = ([k, m, beta, scale], [form.next, out]);
-            let [gg, dd, dx, xx, gx, st, sx, ss] = if m == 0.0 {
+            let [dd, dx, xx, gx, gg, st, sx, ss] = if m == 0.0 {
                 sweep(numbers, read, own, ScanPower::<_, false>($power))
             } else {
                 sweep(numbers, read, own, ScanPower::<_, true>($power))

@@ -477,6 +477,9 @@ impl<L: Loss + ?Sized> Objective<L> {
 }
 
 /// Returns ½⟨x, Ax⟩, and writes the gradient Ax + scale·a for the row a to `scratch`.
+///
+/// It is not inlined, so that the numbers of an evaluation without a form stay in registers.
+#[inline(never)]
 fn add_form(
     form: &QuadraticForm,
     row: Row<'_>,

@@ -24,7 +24,7 @@ pub(crate) use sparse_vector::SparseVector;
 pub(crate) use touched::{Marks, Touched};
 
 use crate::point::{Gradient, Point};
-use crate::range::check_step;
+use crate::range::{MODERATE, check_step};
 use crate::set::{SharedSet, centre_of, check_entries};
 use crate::{Error, Result, kernel};
 
@@ -88,6 +88,18 @@ impl<'a> Update<'a> {
     pub fn decision_factor(&self) -> f64 {
         let m = self.decision + self.weight * self.gradient.ridge;
         if self.restart { m - self.beta } else { m }
+    }
+
+    /// Whether the sizes are far from their limits, from ‖a‖² and ‖x‖². A short round would wait
+    /// for the square roots of the exact check.
+    #[inline]
+    fn is_moderate(&self, aa: f64, xx: f64) -> bool {
+        let Gradient { scale, ridge, .. } = *self.gradient;
+        MODERATE.contains(&aa)
+            && MODERATE.contains(&(scale * scale * aa))
+            && ridge * ridge <= *MODERATE.end()
+            && ridge * ridge * xx <= *MODERATE.end()
+            && self.weight * self.weight <= *MODERATE.end()
     }
 
     /// Checks the sizes of g and weight·g. Returns false if g is treated as 0, as

@@ -241,12 +241,11 @@ impl DenseSurrogate {
         Ok(probe)
     }
 
-    /// Checks the sizes of the gradient with the norms from the first pass. Returns false if the
-    /// row is treated as 0. The first pass must then run again without the row.
-    #[inline]
-    fn admits(update: &Update<'_>, scan: &InnerProducts) -> Result<bool> {
-        let counts = update.counts(scan.gg.sqrt(), scan.xx)?;
-        Ok(counts || update.gradient.scale == 0.0)
+    /// Whether the row is treated as 0 because of its size. The first pass must then run again
+    /// without it. A gradient that is too large is an error.
+    #[cold]
+    fn is_tiny(update: &Update<'_>, gg: f64, xx: f64) -> Result<bool> {
+        Ok(!update.counts(gg.sqrt(), xx)? && update.gradient.scale != 0.0)
     }
 
     #[cold]
@@ -265,7 +264,7 @@ impl DenseSurrogate {
     fn probe_direction(&mut self, update: &Update<'_>, radius: f64) -> Result<Probe> {
         let mut probe = Probe::default();
         let scan = kernel::scan(self.vectors.form(update));
-        if !Self::admits(update, &scan)? {
+        if !update.is_moderate(scan.gg, scan.xx) && Self::is_tiny(update, scan.gg, scan.xx)? {
             return self.probe_without_row(update);
         }
         let (mut vx, mut vv) = (0.0, 0.0);
@@ -310,7 +309,7 @@ impl DenseSurrogate {
             }};
         }
         let (scan, mut power) = scan_power!();
-        if !Self::admits(update, &scan)? {
+        if !update.is_moderate(scan.gg, scan.xx) && Self::is_tiny(update, scan.gg, scan.xx)? {
             return self.probe_without_row(update);
         }
         // Within this range no power overflowed or underflowed. The scale of the last round is
@@ -345,7 +344,7 @@ impl DenseSurrogate {
         let mut probe = Probe::default();
         let (mut vx, mut vv) = (0.0, 0.0);
         let scan = kernel::scan_direction(self.vectors.form(update), &mut self.scratch);
-        if !Self::admits(update, &scan)? {
+        if !update.is_moderate(scan.gg, scan.xx) && Self::is_tiny(update, scan.gg, scan.xx)? {
             return self.probe_without_row(update);
         }
         let Self { scratch, atom, .. } = self;

@@ -38,10 +38,6 @@ impl Missing {
         self.has_numbers
     }
 
-    pub(crate) fn has_numbers(&self) -> bool {
-        self.has_numbers
-    }
-
     fn is_added(&self, text: &[u8]) -> bool {
         self.added.iter().any(|token| token == text)
     }

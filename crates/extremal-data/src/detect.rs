@@ -151,8 +151,17 @@ fn guess(line: &[u8], options: &ReadOptions) -> Guess {
             let text = excerpt(line.get(error.place).unwrap_or(line));
             Guess::Nearest(near, error.what.into(), text)
         }
+        _ if has_fields(line) => Guess::Fits(Format::Csv),
         _ => Guess::Nothing,
     }
+}
+
+/// Whether a line may be a row of a table. The table's first block decides about the separator.
+fn has_fields(line: &[u8]) -> bool {
+    let is_number = |item: &[u8]| item.is_empty() || number::parse(item).is_some();
+    text(line).is_ok()
+        && (line.iter().any(|byte| b",;\t".contains(byte))
+            || line.split(|byte| is_blank(*byte)).all(is_number))
 }
 
 /// Whether a line of these items resembles the format.

@@ -277,7 +277,7 @@ impl<'de> Visitor<'de> for Object<'_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LabelWeight, A::Error> {
         let Object { reader, record } = self;
-        let (mut label, mut weight) = (f64::NAN, None);
+        let (mut label, mut weight) = (None, None);
         let mut seen = [false; 4];
         while let Some(key) =
             map.next_key_seed(WithKey(|key: &str| reader.key(key, record.warnings)))?
@@ -288,13 +288,9 @@ impl<'de> Visitor<'de> for Object<'_, '_> {
             match key {
                 Key::Label if reader.options.labels != Labels::None => {
                     let text = scalar::<A::Error>(map.next_value()?)?;
-                    if let Some(text) = text {
-                        let missing = &reader.missing;
-                        let read = reader
-                            .options
-                            .label_unless_missing(text.as_bytes(), missing);
-                        label = read.map_err(A::Error::custom)?;
-                    }
+                    let text = text.as_deref().map(str::as_bytes);
+                    let read = reader.options.label(text, &reader.missing);
+                    label = Some(read.map_err(A::Error::custom)?);
                 }
                 Key::Weight => {
                     let text = scalar::<A::Error>(map.next_value()?)?;
@@ -317,6 +313,12 @@ impl<'de> Visitor<'de> for Object<'_, '_> {
         if weight.is_none() && options.weight_column.is_some() && options.labels_required {
             return Err(A::Error::custom("the weight is missing"));
         }
+        let label = match label {
+            Some(label) => label,
+            None => options
+                .label(None, &reader.missing)
+                .map_err(A::Error::custom)?,
+        };
         Ok(LabelWeight {
             label,
             weight: weight.unwrap_or(1.0),

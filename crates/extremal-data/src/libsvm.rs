@@ -135,10 +135,10 @@ impl Parse for Libsvm {
             return Ok(None);
         }
         let stop = token_end(line, at);
-        let mut label = f64::NAN;
-        if let Some(text) = label_text(&line[at..stop]) {
-            let read = self.options.label_unless_missing(text, &self.missing);
-            label = read.map_err(|what| ParseError::new(what, at..stop))?;
+        let text = label_text(&line[at..stop]);
+        let label = self.options.label(text, &self.missing);
+        let label = label.map_err(|what| ParseError::new(what, at..stop))?;
+        if text.is_some() {
             at = skip_blanks(line, stop);
         }
         self.features(at, record)?;

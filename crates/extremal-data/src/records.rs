@@ -213,7 +213,7 @@ impl Records {
             writer,
             ..
         } = self;
-        let (mut label, mut weight, mut is_ours) = (f64::NAN, None, false);
+        let (mut label, mut weight, mut is_ours) = (None, None, false);
         let (batch, names) = (&mut *record.batch, &mut *record.names);
         let mut leaf = |place: Place<'_>, leaf: Leaf<'_>| {
             let holds = kinds.get(place.column()).copied();
@@ -226,10 +226,11 @@ impl Records {
                     Ok(())
                 }
                 Some(Holds::Ignored) => Ok(()),
-                Some(Holds::Label) if leaf == Leaf::Missing => Ok(()),
-                Some(Holds::Label) => options
-                    .label_unless_missing(leaf.text().as_bytes(), missing)
-                    .map(|read| label = read),
+                Some(Holds::Label) => {
+                    let text = leaf.text();
+                    let text = Some(text.as_bytes()).filter(|_| leaf != Leaf::Missing);
+                    options.label(text, missing).map(|read| label = Some(read))
+                }
                 Some(Holds::Weight) if leaf == Leaf::Missing => Err("the weight is missing".into()),
                 Some(Holds::Weight) => {
                     options::weight(leaf.text().as_bytes()).map(|read| weight = Some(read))
@@ -255,6 +256,11 @@ impl Records {
         if weight.is_none() && options.weight_column.is_some() && options.labels_required {
             return Err(ParseError::new("the weight is missing", 0..record.end));
         }
+        let label = match label {
+            Some(label) => label,
+            None => (options.label(None, missing))
+                .map_err(|what| ParseError::new(what, 0..record.end))?,
+        };
         record.sort(OnDuplicate::Add, i64::from(options.intercept))?;
         Ok(LabelWeight {
             label,

@@ -129,22 +129,19 @@ impl Vw {
             }
             at = skip_blanks(&line[..bar], stop);
         }
-        let Some(place) = label else {
-            if let Some(tag) = tag
-                && number::parse(&line[tag.clone()]).is_some()
-                && self.options.labels != Labels::None
-            {
-                record.warnings.add_about("tag", || {
-                    let tag = parse::excerpt(&line[tag]);
-                    format!("`{tag}|` is a tag, not a label. Put a blank before | if it is a label")
-                });
-            }
-            let label = f64::NAN;
-            return Ok(LabelWeight { label, weight });
-        };
-        let text = &line[place.clone()];
-        let label = self.options.label_unless_missing(text, &self.missing);
-        let label = label.map_err(|what| ParseError::new(what, place))?;
+        if label.is_none()
+            && let Some(tag) = tag
+            && number::parse(&line[tag.clone()]).is_some()
+            && self.options.labels != Labels::None
+        {
+            record.warnings.add_about("tag", || {
+                let tag = parse::excerpt(&line[tag]);
+                format!("`{tag}|` is a tag, not a label. Put a blank before | if it is a label")
+            });
+        }
+        let text = label.clone().map(|label| &line[label]);
+        let read = self.options.label(text, &self.missing);
+        let label = read.map_err(|what| ParseError::new(what, label.unwrap_or(0..line.len())))?;
         Ok(LabelWeight { label, weight })
     }
 

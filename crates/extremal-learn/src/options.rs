@@ -37,6 +37,7 @@ impl Input {
         ReadOptions {
             format: self.format,
             on_error: self.on_error,
+            labels_may_miss: true,
             ..planned
         }
     }

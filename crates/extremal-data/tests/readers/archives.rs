@@ -298,7 +298,7 @@ fn files_are_opened_by_their_path() {
     let (wanted, _) = read(all.as_bytes(), "a.svm", &ReadOptions::default());
     let packed = pack("gz", all.as_bytes());
     std::fs::write(path("a.svm.gz"), &packed).unwrap();
-    std::fs::write(path("a.txt"), "1,2,3\n").unwrap();
+    std::fs::write(path("a.txt"), "hello\n").unwrap();
 
     let mut reader = Reader::open(Some(&path("a.svm.gz")), &ReadOptions::default()).unwrap();
     assert_eq!(reader.format(), Format::Libsvm);

@@ -114,6 +114,7 @@ fn any_options(rng: &mut Rng, format: Format) -> ReadOptions {
         features: None,
         frozen: flip(rng),
         labels_required: flip(rng),
+        labels_may_miss: flip(rng),
         on_error: [OnError::Stop, OnError::Skip][rng.below(2)],
         intercept: flip(rng),
     }

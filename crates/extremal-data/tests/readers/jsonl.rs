@@ -136,6 +136,14 @@ fn every_fault_is_named_with_its_place() {
             "the features are missing at column 12: {\"label\": 1}",
         ),
         (
+            "{\"features\": []}",
+            "the label is missing at column 16: {\"features\": []}",
+        ),
+        (
+            "{\"label\": null, \"features\": []}",
+            "the label is missing at column 14: {\"label\": null, \"features\": []}",
+        ),
+        (
             "{\"label\": \"x\", \"features\": []}",
             "the label is not a finite number at column 13: {\"label\": \"x\", \"features\": []}",
         ),
@@ -298,6 +306,7 @@ fn records_are_rows_of_a_table() {
     let options = ReadOptions {
         weight_column: Some("w".into()),
         intercept: true,
+        labels_may_miss: true,
         ..jsonl()
     };
     let trend = 8826.0 / 365.2425;

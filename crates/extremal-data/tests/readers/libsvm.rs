@@ -281,10 +281,13 @@ fn labels_may_be_missing_or_two_texts() {
     let (_, error) = read("x 1:2\n", &options);
     assert!(error.is_some(), "a bad label is never a missing one");
     for line in ["1:2", "? 1:2", "nan 1:2", "NA 1:2"] {
-        assert_eq!(common::rows(line, &libsvm())[0].label, None, "{line}");
+        let error = read(line, &libsvm()).1.unwrap();
+        assert!(error.starts_with("f:1: the label is missing: "), "{error}");
+        assert_eq!(common::rows(line, &options)[0].label, None, "{line}");
     }
     let auto = ReadOptions {
         labels: Labels::Auto,
+        labels_may_miss: true,
         ..libsvm()
     };
     let labels = |text: &str| {

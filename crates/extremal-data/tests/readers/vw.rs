@@ -205,6 +205,8 @@ fn every_fault_is_named_with_its_place() {
         ),
         ("1 'a b | 2", "the tag is not the last item before |: b"),
         ("1 'a b| 2", "the tag is not the last item before |: b"),
+        ("| 2", "the label is missing: | 2"),
+        ("1| 2", "the label is missing: 1| 2"),
         ("x | 2", "the label is not a finite number: x"),
         ("1:2 | 2", "the label is not a finite number: 1:2"),
         ("1 | :x", "the feature has no name: :x"),
@@ -301,6 +303,7 @@ fn what_is_no_text_is_refused_however_it_arrives() {
 fn lines_without_a_label_are_examples() {
     let auto = ReadOptions {
         labels: Labels::Auto,
+        labels_may_miss: true,
         ..vw()
     };
     let text = "spam 't1 | a\n't2 | a\nt3| a\n| a\nham 2 | a\n? | a\n1| a\n";

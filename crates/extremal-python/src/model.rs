@@ -28,7 +28,8 @@ impl Model {
         dense.collect()
     }
 
-    /// The scores of the rows of a matrix, one row per row, with one column or one column per class.
+    /// The scores of the rows of a matrix, as a matrix with the same rows. It has a single column, or
+    /// one column per class.
     fn scores<'py>(
         &self,
         py: Python<'py>,

@@ -54,7 +54,7 @@ impl Set {
     /// Makes a set from a Python function that minimises ⟨direction, v⟩ over the set.
     #[staticmethod]
     #[pyo3(signature = (oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_convexity=None, centre=None, violation=None, name="custom"))]
-    #[allow(clippy::too_many_arguments)] // keywords, each with a name of its own
+    #[allow(clippy::too_many_arguments)] // Python passes these arguments by name
     fn custom(
         py: Python<'_>,
         oracle: Py<PyAny>,

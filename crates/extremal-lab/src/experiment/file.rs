@@ -135,7 +135,7 @@ impl Experiment {
         };
         if let Some(idle) = experiment.learners.keys().find(|name| !is_played(name)) {
             let what = format!(
-                "learner {idle} plays no problem; add the learner to the list of a problem, or remove it"
+                "learner {idle} plays no problem; add the learner to the list of a problem, or remove the learner"
             );
             return Err(experiment.origin.error(&["learner", idle], what));
         }
@@ -336,8 +336,8 @@ pub(super) fn rounds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, 
     Ok(checked_horizons(vec![u64::deserialize(from)?])?.pop())
 }
 
-/// Reads the numbers of rounds of several runs. They are given as a list, or as a first and a last
-/// number with doubling in between.
+/// Reads the numbers of rounds of several runs. The file gives a list, or a first and a last number. In
+/// the second form, each number is twice the number before it.
 pub(super) fn horizons<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, deny_unknown_fields)]

@@ -1,4 +1,5 @@
-//! Experiments, described by a TOML file: learners play problems, with several horizons and seeds.
+//! Experiments. A TOML file describes an experiment: learners play problems for several horizons and
+//! seeds.
 
 mod cache;
 mod compare;
@@ -20,8 +21,8 @@ use extremal::stream::StreamSpec;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-/// The name that stands for the library's choice of a learner, which depends only on the set and the
-/// loss.
+/// The name that stands for the learner chosen by the library. The choice depends only on the set and
+/// the loss.
 pub const DEFAULT: &str = "default";
 
 /// An experiment with all defaults filled in. The serialised form is a valid file of the same

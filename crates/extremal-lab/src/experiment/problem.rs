@@ -197,8 +197,8 @@ impl Problem {
         // Weights do not multiply the ridge term.
         problem.smoothness = weight.max(1.0) * objective.smoothness(row);
         if let (Some(rows), SetSpec::Simplex(_)) = (&problem.rows, &config.set) {
-            // ⟨a, x⟩ lies between the smallest and the largest entry of a, times the total of x. This
-            // is tighter than ‖a‖‖x‖, and for log-wealth it excludes 0.
+            // ⟨a, x⟩ lies between the smallest and the largest entry of a, times the total of x. These
+            // limits are tighter than ‖a‖‖x‖, and for log-wealth they exclude 0.
             let (low, high) = rows.entry_range;
             let (low, high) = (low * reach, high * reach);
             let within = objective.gradient_bound_between(row, low, high, label, reach);
@@ -211,7 +211,7 @@ impl Problem {
     fn check(&self) -> Result<(), Complaint> {
         let of_stream = |e: extremal::Error| ("stream", e.to_string());
         let mut stream = match &self.rows {
-            // In the file's order, so that an error names the example by its number in the file.
+            // The file's order is needed, so that an error gives the example's number in the file.
             Some(rows) => rows.in_order(self.set.dim()),
             None => self.stream(0),
         }
@@ -291,7 +291,7 @@ impl Problem {
         }
     }
 
-    /// Texts that determine the set and the losses for every seed, for the keys of cached results.
+    /// Texts for the keys of cached results. The texts determine the set and the losses of every seed.
     pub fn key_parts(&self) -> Vec<String> {
         let config = &self.config;
         let hash = self.rows.as_ref().map_or("", |rows| &rows.sha256);

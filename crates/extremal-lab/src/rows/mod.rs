@@ -95,7 +95,7 @@ impl RowSource {
             options.format = Some(format.parse().map_err(Error::Unsupported)?);
         }
         let path = base.join(self.file.as_deref().unwrap_or_default());
-        // The whole file is read at once, so that the hash is that of the bytes that are parsed.
+        // The whole file is read before it is parsed, so that the hash is of the parsed bytes.
         let bytes = fs::read(&path).map_err(Error::file(&path, "can't be read"))?;
         self.read(&path.display().to_string(), bytes, &options)
     }
@@ -159,7 +159,7 @@ impl Rows {
     }
 
     /// A stream of the examples. If rows are shuffled, the seed determines their order. Otherwise the
-    /// stream is that of [`Rows::in_order`].
+    /// rows have the file's order, as in [`Rows::in_order`].
     pub fn stream(self: &Arc<Self>, seed: u64, dim: usize) -> extremal::Result<Box<dyn Stream>> {
         if self.shuffle && dim >= self.dim {
             return Ok(Box::new(Replay::new(self.clone(), Some(seed), dim)));
@@ -207,7 +207,7 @@ impl Rows {
         for (&i, v) in self.indices.iter().zip(&self.values) {
             largest[i as usize] = largest[i as usize].max(v.abs());
         }
-        // Only non-zero entries are stored, so that no column with an entry has the maximum 0.
+        // Stored entries are not 0. Every column with a stored entry therefore has a maximum above 0.
         for (&i, v) in self.indices.iter().zip(&mut self.values) {
             *v /= largest[i as usize];
         }
@@ -236,7 +236,7 @@ impl Rows {
         self.weight_bound = largest(&self.weights);
         let all = self.len() as f64 * self.dim as f64;
         let stored = self.values.len() as f64;
-        // A zero that is not stored is an entry too.
+        // An entry that is not stored is 0, and counts too.
         let first = if stored < all { 0.0 } else { self.values[0] };
         self.entry_range = self
             .values

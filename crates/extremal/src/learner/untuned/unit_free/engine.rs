@@ -24,11 +24,11 @@ const RAW_CAP: f64 = 4.0;
 /// The factor of the stake on the centred direction, for a loss that models a probability.
 const CENTRED_STAKE: f64 = 4.0;
 
-/// Member 2 bets this fraction of the amount that coin betting proposes. The inequality
-/// ln(1 + z) ≥ z − z² proves the largest growth for the fraction one half.
+/// Member 2 bets this fraction of the amount that coin betting proposes. Of all fractions, one half
+/// has the largest growth that the inequality ln(1 + z) ≥ z − z² proves.
 const CAUTION: f64 = 0.5;
 
-/// Σ(c/M)² is computed exactly again once the rows had this many non-zeros per feature.
+/// Σ(c/M)² is computed exactly again after this many non-zeros per feature.
 const REFRESH: u64 = 16;
 
 /// The settings of the learner.
@@ -109,7 +109,7 @@ pub(super) struct State {
     /// The numbers β and Σ(c/M)² of Gauge-FTRL.
     pub beta: f64,
     squares: f64,
-    /// The total that the growths of r cost Gauge-FTRL.
+    /// The total cost of the growths of r to Gauge-FTRL.
     pub jumps: f64,
     /// The sum of the losses from which member 1 did not learn in full.
     pub forgiven: f64,
@@ -195,7 +195,7 @@ impl Engine {
         if learnt.is_ok() && example.weight > 0.0 {
             self.refresh();
         } else {
-            // An example of weight 0 is predicted and counted as a round; nothing is learnt from it.
+            // For an example of weight 0, the learner predicts and counts a round, but does not learn.
             self.state = state;
             self.state.rounds += u64::from(learnt.is_ok());
             self.table.truncate(known);
@@ -442,7 +442,7 @@ impl State {
         }
     }
 
-    /// The label to learn from, and whether the running mean restarts; `None` for a struck label.
+    /// The label to learn from, and whether the running mean restarts. `None` if the label is a strike.
     fn believe(&mut self, label: f64) -> Option<(f64, bool)> {
         if self.signs == Some(true) || self.range.is_none() {
             return Some((label, false));
@@ -525,7 +525,7 @@ impl State {
         -self.radius * quotient(self.radius, self.potential())
     }
 
-    /// The amount that member 2 subtracts for the features' means, per unit of its centred bet.
+    /// The amount that member 2 subtracts for the features' means, per unit of the centred bet.
     pub fn offset(&self) -> f64 {
         quotient(self.centre, self.rounds as f64)
     }

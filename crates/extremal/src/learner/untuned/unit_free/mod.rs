@@ -15,7 +15,7 @@
 //!   [Gauge-FTRL](crate::learner::frank_wolfe::gauge_ftrl) on E_t;
 //! - *member 2* starts from the running mean of the labels (for two classes, the logarithm of the
 //!   odds). It adds coin bets on the scaled direction and on a *centred* direction, which is the
-//!   scaled direction of the features minus their means. A round computes it at the non-zeros alone.
+//!   scaled direction of the features minus their means. A round updates it at the non-zeros alone.
 //!
 //! The learner plays a mixture of member 1, member 2 and their mean. AdaHedge (de Rooij et al., 2014)
 //! weights the three by their losses. Predictions are clipped to the range of the labels seen.
@@ -24,11 +24,11 @@
 //! guard replaces it by the feature's mean size, until such values repeat. The learner does not learn
 //! from a label equally far from the running mean, until such labels repeat.
 //!
-//! **Guarantee.** Against every point of E_T, regret ≤ 2β + W + 2Δ + J + F. Here β is Gauge-FTRL's, W
-//! is from the bets on its share, Δ is the mixability gap, J is the cost of the growths of r, and F
-//! is the loss of the rounds from which member 1 did not learn in full (the first label of a
-//! regression, labels beyond the clip, values that the guard changed). The guide has the proof, and a
-//! bound against the running mean.
+//! **Guarantee.** Against every point of E_T, regret ≤ 2β + W + 2Δ + J + F. Here β belongs to
+//! Gauge-FTRL, W to the bets on the share of Gauge-FTRL, Δ is the mixability gap, J is the cost of the
+//! growths of r, and F is the loss of the rounds from which member 1 did not learn in full (the first
+//! label of a regression, labels beyond the clip, values that the guard changed). The guide has the
+//! proof, and a bound against the running mean.
 //!
 //! **Reference.** This project combined known parts: see
 //! [coin-ftrl](crate::learner::untuned::coin_ftrl) and scale-free features (Ross, Mineiro & Langford,
@@ -64,7 +64,7 @@ const NAME: &str = "unit-free";
 fields! {
     /// Spec of `unit-free`.
     pub struct UnitFree {
-        /// whether feature 0 is an intercept, with the value 1 in every row; it is needed to start from the running mean, and to centre features. `extremal learn` adds it unless this is false
+        /// whether feature 0 is an intercept, with the value 1 in every row. The learner needs an intercept to start from the running mean and to centre features. `extremal learn` adds an intercept unless this parameter is false
         pub intercept: Option<bool> = None => Kind::Flag,
         /// do not clip predictions to the range of the labels seen
         pub no_clip: bool = false => Kind::Flag,

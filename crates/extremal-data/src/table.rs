@@ -130,7 +130,7 @@ impl Table {
         }
         if rows > 1 && fitting == 0 && has_header {
             return Err(format!(
-                "the first line has {} fields, but no other line has as many. Remove it if it is no part of the table, for example by tail -n +2",
+                "the first line has {} fields, but no other line has as many. If it is no part of the table, remove it by tail -n +2, and use --no-header if the next line is a row",
                 names.len()
             ));
         }
@@ -368,6 +368,12 @@ impl Table {
                 Holds::Label => {
                     let read = self.options.label(Some(field()));
                     read.map(|read| label = read)
+                        .map_err(|what| match &self.options.label_column {
+                            None if self.options.labels == Labels::Number => {
+                                format!("{what}. Use --label NAME if another column has the label")
+                            }
+                            _ => what,
+                        })
                 }
                 Holds::Weight if field().is_empty() => Err("the weight is missing".into()),
                 Holds::Weight => options::weight(field()).map(|read| weight = read),

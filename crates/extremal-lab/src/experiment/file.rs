@@ -321,7 +321,7 @@ impl Experiment {
     }
 }
 
-/// The value if it is allowed, otherwise an error with the text `what`.
+/// Returns the value if it is allowed, otherwise an error with the text `what`.
 fn checked<T, E: serde::de::Error>(value: T, allowed: bool, what: &str) -> Result<T, E> {
     allowed.then_some(value).ok_or_else(|| E::custom(what))
 }

@@ -24,8 +24,8 @@ class Comparison(dict):
     summary : list of dicts
         One row per problem, learner, factor on the step size and horizon.
     trace : list of dicts
-        One row per checkpoint, which is a round after which the state of a run is recorded. Runs of the
-        longest horizon have several checkpoints. Shorter runs have one, after their last round.
+        One row per checkpoint, which is a round after which the state of a run is recorded. A run of the
+        longest horizon has several checkpoints. A shorter run has one checkpoint, after its last round.
     checks : list of dicts
         One row per assumption of a theorem. The row says whether the assumption holds.
     timing : list of dicts

@@ -22,8 +22,8 @@ pub enum Unfitted {
 impl std::fmt::Display for Unfitted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::OneHorizon => "needs three horizons",
-            Self::NotPositive => "not fitted: the regret of a run is 0 or less",
+            Self::OneHorizon => "an exponent needs three horizons",
+            Self::NotPositive => "no exponent is fitted, because the regret of a run is 0 or less",
         })
     }
 }

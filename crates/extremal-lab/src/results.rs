@@ -85,8 +85,8 @@ pub mod file {
     }
 }
 
-/// The state of a run after one of its rounds, a *checkpoint*. Runs of the longest horizon have several
-/// checkpoints. Shorter runs have one, after their last round.
+/// A *checkpoint*: the state of a run after one of its rounds. A run of the longest horizon has several
+/// checkpoints. A shorter run has a single checkpoint, after its last round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TraceRow {
     /// The problem's name in the experiment.

@@ -56,7 +56,7 @@ pub struct Row<'a> {
 /// The step size of a row's runs, as a factor on the theorem's step size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StepSize {
-    /// The factor 1 if it was tried, otherwise the first factor.
+    /// The factor 1 if this factor was tried, otherwise the first factor.
     Plain(f64),
     /// The tried factor with the least regret, chosen in hindsight.
     Best {

@@ -30,8 +30,8 @@ pub struct PredictOptions {
     /// Form of the predictions [default: the form that was chosen in training]
     #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Link>(flag::LINKS)))]
     pub link: Option<Link>,
-    /// Write the scores of all classes in their order, separated by blanks, instead of the class. With
-    /// the link logistic, the scores are probabilities whose sum is 1
+    /// In place of the class, write the scores of all classes, in the order of the classes and separated
+    /// by blanks. With --link logistic, the scores are probabilities whose sum is 1
     #[cfg_attr(feature = "clap", arg(long))]
     pub scores: bool,
 }

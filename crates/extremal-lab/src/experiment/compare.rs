@@ -121,8 +121,8 @@ fn missing<T>(runs: &[Planned<'_>], kept: &[Option<T>]) -> u64 {
     missing.map(|(planned, _)| planned.run.horizon).sum()
 }
 
-/// The rounds of a run's checkpoints. Runs of the longest horizon have several; shorter runs have one,
-/// after their last round.
+/// The rounds of a run's checkpoints. A run of the longest horizon has several checkpoints. A shorter
+/// run has a single checkpoint, after its last round.
 fn checkpoints(problem: &Problem, horizon: u64) -> Vec<u64> {
     let longest = problem.config.horizon() == horizon;
     let doubling = std::iter::successors(Some(FIRST_CHECKPOINT), |t| t.checked_mul(2));
@@ -268,7 +268,7 @@ impl<'a> Work<'a> {
         Ok(HashMap::from_iter(solved))
     }
 
-    /// Plays the runs without a kept outcome, and returns the outcomes of all runs.
+    /// Plays the runs that have no cached outcome, and returns the outcomes of all runs.
     fn play(
         &self,
         runs: &[Planned<'a>],

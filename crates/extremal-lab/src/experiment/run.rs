@@ -43,7 +43,7 @@ pub(crate) struct Run<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub checkpoints: Vec<TraceRow>,
-    /// The learner's theorem; `None` if it has no theorem for this set.
+    /// The learner's theorem; `None` if there is no theorem for this set.
     pub verdict: Option<Proof>,
     /// The largest violation of the set; `None` if the set can't measure violations.
     pub violation: Option<f64>,
@@ -100,7 +100,7 @@ impl Proof {
         })
     }
 
-    /// Whether the run met all assumptions. If it did not, the bound says nothing about the run.
+    /// Whether the run met all assumptions. Otherwise the bound proves nothing about the run.
     pub fn applies(&self) -> bool {
         self.checks.iter().all(|(holds, _)| *holds)
     }

@@ -17,7 +17,7 @@ const MOST: usize = 2_000;
 /// dimensions, or a set in three dimensions that lies in a plane.
 pub(super) struct Plane {
     pub set: SharedSet,
-    /// The set's spec, with a note if it lies in a plane of three dimensions.
+    /// The set's spec, with a note if the set lies in a plane of ℝ³.
     pub name: String,
     /// The point that is drawn at (0, 0).
     origin: Vec<f64>,

@@ -136,7 +136,7 @@ fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
 struct Checkpoint {
     round: u64,
     regret: Point,
-    /// The theorem's bound. `None` if it is vacuous.
+    /// The theorem's bound. `None` if the bound is vacuous.
     bound: Option<f64>,
     certificate: Option<f64>,
     certificate_is_vacuous: bool,
@@ -292,7 +292,7 @@ impl LongestRuns {
         let what = "regret per round against seconds";
         let axes = ("seconds inside the learner", "regret per round");
         let mut figure = figure(view, "seconds", what, axes);
-        let note = "Times are measured in separate runs, which are made one after another. They exclude the computation of losses, gradients and regret.";
+        let note = "Times are measured in separate runs, which are made one after another. These times exclude the computation of losses, gradients and regret.";
         figure.notes.push(note.into());
         let kinds: [(Kind, Pick<'_>); 1] = [(Kind::Measured, &|c| Some(c.per_round(c.seconds?)))];
         self.draw(view, palette, figure, &kinds)

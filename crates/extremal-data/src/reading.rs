@@ -256,8 +256,9 @@ impl ReaderThread {
             .map_err(|error| Stop::Error(broken(&self.name, self.line, is_damaged(buffer), error)))
     }
 
-    /// Refuses a record whose quote is never closed, and skips only its first line. The next `known`
-    /// bytes, which are `lines` lines, were searched for the end of the record.
+    /// If a quote is never closed, refuses the record, skips the line where the record starts, and reads on
+    /// from the next line. The next `known` bytes, which are `lines` lines, were searched for the
+    /// end of the record.
     fn refuse_open(
         &mut self,
         buffer: &mut Buffer<Unpacked>,

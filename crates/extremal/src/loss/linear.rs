@@ -14,7 +14,7 @@ impl Described for Linear {
     const ABOUT: About = About {
         summary: "⟨a, x⟩",
         cost: "O(1)",
-        guarantee: "slope 1, 0-smooth; the regret is computed exactly",
+        guarantee: "slope 1 and smoothness 0; the regret is computed exactly",
         reference: "textbook",
         citations: &[],
         examples: &["linear"],

@@ -350,8 +350,8 @@ impl<L: Loss + ?Sized> Objective<L> {
     /// gradient defines. `row_norm` is the norm of the row, and `length` bounds the norm of x.
     ///
     /// The prediction has an error of at most `off`. Over this distance a smooth loss changes by at most
-    /// slope·off + curvature·off²/2. Any convex loss changes by at most `off` times its steeper slope at
-    /// the two ends. The value and the slope of the loss have errors of 8 units in the last place.
+    /// slope·off + curvature·off²/2. Any convex loss changes by at most `off` times the larger of its
+    /// two absolute slopes at the ends of this distance. The value and the slope of the loss have errors of 8 units in the last place.
     pub(crate) fn rounding(
         &self,
         example: (&Row<'_>, f64, f64),

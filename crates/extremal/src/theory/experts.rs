@@ -4,8 +4,8 @@
 //! does not grow. Let r_t be the range of the N losses of round t, and m_t the mix loss −(1/η_t) ln Σ w_t
 //! exp(−η_t l_t). Then ⟨w_t, l_t⟩ = m_t + δ_t with δ_t ≤ η_t r_t²/8 (Hoeffding). Since η does not grow,
 //! Σm_t is at most ln(N)/η_T plus the total loss of any expert. Together these facts give regret ≤
-//! ln(N)/η_T + Σ η_t r_t²/8. For experts ±τe_i, or τe_i and 0, r_t ≤ 2τG if G bounds the gradients'
-//! entries.
+//! ln(N)/η_T + Σ η_t r_t²/8. If G bounds the gradients' entries, then r_t ≤ 2τG, both for the experts
+//! ±τe_i and for the experts τe_i with 0.
 
 use super::Assumption::Entries;
 use super::Guarantee;

@@ -44,7 +44,7 @@ impl Described for Ofw {
     const ABOUT: About = About {
         summary: "online Frank-Wolfe with decaying steps",
         cost: "1 oracle call and O(d) per round; lazy storage (ℓ2 balls): O(non-zeros); sparse storage (l1, simplex, k-sparse): O(non-zeros + support)",
-        guarantee: "any set, convex losses: 8·G·D·T^(3/4) with T and G; with doubling, the sum of this bound over the restarts (twice this sum if G is unknown); if T or G is unknown, a bound is proven only with doubling",
+        guarantee: "any set, convex losses: 8·G·D·T^(3/4) if T and G are known. With doubling: the sum of this bound over the restarts, or twice this sum if G is unknown. Without doubling, no bound is proven unless T and G are both known",
         reference: "Hazan & Kale, ICML 2012; Hazan's book, ch. 7",
         citations: &["HazanKale2012", "Hazan2016"],
         examples: &[

@@ -15,16 +15,28 @@ const LINE: usize = 64;
 #[inline(always)]
 pub(crate) fn prefetch<T>(table: &[T], indices: impl IntoIterator<Item = u32>) {
     if size_of_val(table) > NEAR {
-        prefetch_all(table, indices);
+        for_each_line(table, indices, prefetch_line);
+    }
+}
+
+/// Like [`prefetch`], for items that are needed much later: see [`prefetch_far`].
+#[inline(always)]
+pub(crate) fn prefetch_ahead<T>(table: &[T], indices: impl IntoIterator<Item = u32>) {
+    if size_of_val(table) > NEAR {
+        for_each_line(table, indices, prefetch_far);
     }
 }
 
 #[inline(never)]
-fn prefetch_all<T>(table: &[T], indices: impl IntoIterator<Item = u32>) {
+fn for_each_line<T>(
+    table: &[T],
+    indices: impl IntoIterator<Item = u32>,
+    prefetch: impl Fn(*const u8),
+) {
     for i in indices {
         let item = table.as_ptr().wrapping_add(i as usize).cast::<u8>();
         for line in (0..size_of::<T>()).step_by(LINE) {
-            prefetch_line(item.wrapping_add(line));
+            prefetch(item.wrapping_add(line));
         }
     }
 }

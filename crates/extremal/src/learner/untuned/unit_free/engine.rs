@@ -287,6 +287,7 @@ impl Engine {
         })?;
         slots.truncate(counted);
         values.truncate(counted);
+        table.prefetch(slots);
         Ok(state.read(settings, table.features(), (slots, values), blocks))
     }
 

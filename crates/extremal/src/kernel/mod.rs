@@ -26,7 +26,7 @@ pub use linalg::{
     PrincipalAxes, Singular, extreme_eigenvalues, max, min, principal_axes, singular, symmetric,
 };
 pub use pow::{Exponent, power_map, power_sum};
-pub(crate) use prefetch::{increases, prefetch, prefetch_ahead};
+pub(crate) use prefetch::{increases, prefetch};
 pub(crate) use round::{
     InnerProducts, Pass, PassResult, move_to_dense, move_to_direction, residual_dense,
     residual_direction, scan, scan_direction, scan_power, step_to_direction,

@@ -24,8 +24,8 @@ class Comparison(dict):
     summary : list of dicts
         One row per problem, learner, factor on the step size and horizon.
     trace : list of dicts
-        One row per checkpoint, which is a round after which the state of a run is recorded. Runs of the
-        longest horizon have several checkpoints. Shorter runs have one, after their last round.
+        One row per checkpoint, which is a round after which the state of a run is recorded. A run of the
+        longest horizon has several checkpoints. A shorter run has one checkpoint, after its last round.
     checks : list of dicts
         One row per assumption of a theorem. The row says whether the assumption holds.
     timing : list of dicts
@@ -99,7 +99,7 @@ def _plain(value, place):
     if isinstance(value, dict):
         parts = ((str(key), part) for key, part in value.items() if part is not None)
         return {key: _plain(part, f"{place}.{key}".lstrip(".")) for key, part in parts}
-    if hasattr(value, "tolist"):  # numpy's
+    if hasattr(value, "tolist"):  # a numpy array or a numpy number
         value = value.tolist()
     if isinstance(value, (list, tuple, range)):
         return [_plain(part, place) for part in value]
@@ -142,7 +142,7 @@ def compare(experiment, out=None, *, update=False, threads=None, progress=False,
     ----------
     experiment : dict, or path of a TOML file, or TOML text
         The experiment, as for `extremal compare`. In a dict, sets, losses, streams and learners may be
-        objects. Only the specs of these objects are used: a learner's state, set and storage are
+        Python objects. Only the specs of these objects are used: a learner's state, set and storage are
         ignored, and so are a stream's dimension and seed.
     out : path
         The output directory; by default ``extremal-NAME`` for a file NAME.toml, otherwise

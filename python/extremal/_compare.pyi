@@ -5,7 +5,7 @@ from os import PathLike
 from typing import Any, Literal
 
 class Comparison(dict[str, Any]):
-    # pandas and matplotlib are optional: their types are not ours to name
+    # pandas and matplotlib are optional, so that their types can't be named here
     def to_pandas(
         self, table: Literal["summary", "trace", "checks", "timing"] = "summary"
     ) -> Any: ...

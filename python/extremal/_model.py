@@ -15,7 +15,7 @@ class Model:
     ----------
     weights_ : array
         One row of coefficients, or one row per class. If the model has an intercept, the first column
-        holds the intercept. The coefficients of a "unit-free" model are a linear summary: its predictions
+        holds the intercept. The coefficients of a "unit-free" model are a linear summary: the predictions
         also depend on the ranges of the features and the labels seen.
     classes_ : list
         The classes; empty if the model has a single row.
@@ -38,14 +38,14 @@ class Model:
     def decision_function(self, rows):
         """Returns the score of each row: the inner product with the coefficients, plus the intercept. A
         model with classes returns one column of scores per class. The score of a "unit-free" model is
-        what the learner would play next for this row.
+        the prediction that the learner would play next for this row.
 
         Parameters
         ----------
         rows : matrix or sparse matrix
             The rows to predict. There is one column per feature, in the order of the model, and no column
-            for the intercept. Columns after the model's last feature are ignored. To a "unit-free" model
-            they are features that it has not seen.
+            for the intercept. Columns after the model's last feature are ignored. A "unit-free" model
+            treats these columns as features that it has not seen.
         """
         scores = self._core.scores(_arrays.rows(rows)[0], bool(self._plan.get("intercept")))
         return scores if self.classes_ else scores[:, 0]

@@ -14,8 +14,8 @@ from .losses import from_spec as as_loss
 
 
 # A run over at most this many numbers takes about a millisecond (more if the learner's rounds cost more
-# than reading their rows). Each row counts as a few extra numbers. Such a run keeps Python's lock, so
-# that no other thread can write to the run's arrays. A run that calls a Python function releases the
+# than reading the rows). Each row counts as a few extra numbers. Such a short run keeps Python's lock,
+# so that no other thread can write to the run's arrays. A run that calls a Python function releases the
 # lock.
 _SHORT = 1 << 18
 _ROW = 32
@@ -57,8 +57,8 @@ class _ReadOnly:
     """
 
     _lock = threading.Lock()
-    _readers = {}  # by id: the number of runs that read the array
-    _locked = {}  # by id: arrays to unlock; a view can be unlocked only after its base
+    _readers = {}  # maps the id of an array to the number of runs that read the array
+    _locked = {}  # maps ids to arrays to unlock; a view can be unlocked only after its base
 
     def __init__(self, *arrays):
         self.arrays = {}
@@ -161,7 +161,7 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
         If a round can't be played. The learner keeps the rounds before the failed round.
 
     With ``record``, every exception that ends a run has an attribute ``history``. This attribute holds
-    the rounds played before the exception. `KeyboardInterrupt` has it too.
+    the rounds played before the exception. `KeyboardInterrupt` has this attribute too.
     """
     if not isinstance(learner, _core.Learner):
         raise TypeError(f"learner must be a Learner, not {learner!r}")
@@ -199,7 +199,7 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
 def fit(learners, rows, y, classes, *, loss, l2, weights=None, order=None, intercept=False, undo=False):
     """Lets each learner play all rows in the given order, and returns the sum of the learners' total
     losses. A learner with a class learns to separate this class from all others. A learner with None as
-    its class gets the labels themselves. `intercept` puts a 1 in front of each row. With `undo`, an
+    its class gets the labels unchanged. `intercept` puts a 1 in front of each row. With `undo`, an
     exception restores all learners."""
     matrix, (count, _) = _arrays.rows(rows)
     release = _is_long(matrix, learners, count, l2)
@@ -234,7 +234,7 @@ def _labels(y, count, loss):
 
 
 def _is_long(matrix, learners, count, l2):
-    """Whether a run is long enough to let other threads run meanwhile."""
+    """Whether a run takes so long that other threads should be able to run at the same time."""
     first = learners[0]
     if isinstance(matrix, tuple) and first.storage != "dense" and not l2:
         numbers = matrix[2].size  # zeros cost no time
@@ -349,7 +349,7 @@ def best_in_hindsight(set, rows, y=None, *, loss="linear", l2=0.0, sample_weight
 
 def search(set, rows, y, *, loss, l2, sample_weight, gap=1e-6, intercept=False, learner=None):
     """Like `best_in_hindsight`, but optionally with an intercept, which is a 1 in front of each row. If
-    a learner's set follows the data, the decision is in the learner's present set."""
+    a learner's set follows the data, the decision is in the learner's current set."""
     if isinstance(rows, _core.Stream):
         raise TypeError("a stream keeps no rows: pass the rows that stream.take(rounds) returns")
     loss = as_loss(loss)

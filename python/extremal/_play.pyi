@@ -25,7 +25,7 @@ class _Sparse(Protocol):
     @property
     def nnz(self) -> Any: ...
 
-# Rows of numbers, a table (anything with __array__), a stream, or losses of one's own.
+# Rows of numbers, a table (any object with __array__), a stream, or a user's own losses.
 @overload
 def play(
     learner: Learner,

@@ -44,9 +44,9 @@ _PARAMETERS = """
         The spec of a learner. The default needs no tuning. Without ``set``, the default is "unit-free",
         a learner for raw data. Its predictions change little or not at all if a feature or the targets
         are multiplied by a constant, or if a constant is added to a feature. A corrupt row does little
-        harm. The learner "unit-free" takes O(non-zeros) per row. It needs ``l2=0`` and a loss of a
-        prediction and a label that is never negative. In other cases, the default learner depends on
-        the set and the loss. On ℓ2 balls, it is "coin-ftrl", unless ``storage`` is "dense". The learner
+        harm. The learner "unit-free" takes O(non-zeros) per row. It needs ``l2=0`` and a loss that depends
+        on a prediction and a label and is never negative. In other cases, the default depends on the set
+        and the loss. On ℓ2 balls, the default is "coin-ftrl", unless ``storage`` is "dense". The learner
         "coin-ftrl" is for scaled features. It takes O(non-zeros) per row, or O(features) with ``l2``.
     l2 : float, default 0
         λ of the ridge term (λ/2)‖x‖², which is added to the loss of every row. Here x includes the
@@ -132,7 +132,7 @@ class _Online(BaseEstimator):
         return (X, *y) if y else X
 
     def _is_valid(self, X, *y, reset):
-        """Whether the arguments would pass scikit-learn's checks unchanged, apart from NaN. Those
+        """Whether scikit-learn's checks would return the arguments unchanged. NaN is not checked. The
         checks take longer than learning from a small batch."""
         return (is_ready(X) and X.ndim == 2 and len(X) > 0
                 and (X.shape[1] > 0 if reset else
@@ -219,7 +219,7 @@ class _Online(BaseEstimator):
         return self._learners[0].dim > self.n_features_in_
 
     def _first(self):
-        """The index of the first feature's coefficient: 1 after an intercept."""
+        """The index of the first feature's coefficient: 1 if there is an intercept, otherwise 0."""
         return self._learners[0].dim - self.n_features_in_
 
     def _fit(self, X, y, weights):
@@ -373,9 +373,9 @@ class OnlineRegressor(RegressorMixin, _Online):
         return self
 
     def predict(self, X):
-        """Returns ⟨row, coef_⟩ + intercept_ for each row. The learner "unit-free" returns what it would
-        play next for this row, clipped to the range of the targets seen. The spec
-        "unit-free:no-clip=true" turns clipping off."""
+        """Returns ⟨row, coef_⟩ + intercept_ for each row. The learner "unit-free" returns the
+        prediction that it would play next for this row, clipped to the range of the targets seen. The
+        spec "unit-free:no-clip=true" turns clipping off."""
         return self._scores(X)[:, 0]
 
     @property
@@ -404,8 +404,8 @@ class OnlineClassifier(ClassifierMixin, _Online):
     __doc__ = f"""Linear classification by an online learner over a constraint set.
 
     Every row is one round: the learner chooses coefficients in the set, then receives the loss. With
-    more than two classes, there is one learner per class, which separates the class from all other
-    classes.
+    more than two classes, there is one learner per class. Each learner separates its class from all
+    other classes.
     {_PARAMETERS.format(loss="logistic", losses='''The loss function of a prediction and a label ±1: "logistic", "hinge", "squared-hinge", ….''')}
     Attributes
     ----------
@@ -530,7 +530,8 @@ class OnlineClassifier(ClassifierMixin, _Online):
 
     def decision_function(self, X):
         """Returns ⟨row, coef_⟩ + intercept_ for each row: one number for two classes, otherwise one
-        number per class. The learner "unit-free" returns what it would play next for this row."""
+        number per class. The learner "unit-free" returns the score that it would play next
+        for this row."""
         scores = self._scores(X)
         return scores if scores.shape[1] > 1 else scores[:, 0]
 

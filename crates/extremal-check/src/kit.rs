@@ -196,8 +196,8 @@ pub fn telling_directions(rng: &mut ChaCha8Rng, n: usize, random: usize) -> Vec<
     all
 }
 
-/// Directions that are difficult for an oracle, each with a description: 0, norms of 1e±140, mixed
-/// scales, ties, and entries with random bits.
+/// Directions that are difficult for an oracle, each with a description. They have norms of 0 or
+/// 1e±140, mixed scales, ties, or entries with random bits.
 pub fn hard_directions(n: usize) -> Vec<(&'static str, Vec<f64>)> {
     let mut r = rng(7);
     let sign = |i: usize| if i % 3 == 1 { -1.0 } else { 1.0 };
@@ -229,7 +229,7 @@ pub fn hard_directions(n: usize) -> Vec<(&'static str, Vec<f64>)> {
         let any = |v: f64| v.signum() * v.abs().clamp(1e-140, 1e140);
         let any = (0..n).map(|_| any(f64::from_bits(r.random())));
         let any = any.map(|v: f64| if v.is_nan() { 0.0 } else { v });
-        all.push(("of any bits", any.collect()));
+        all.push(("of random bits", any.collect()));
     }
     for i in [0, n / 2, n - 1] {
         for k in [1.0, -1.0, 1e-140, -1e140] {
@@ -249,7 +249,7 @@ pub fn feasible_points(rng: &mut ChaCha8Rng, set: &dyn Set, random: usize) -> Ve
     points
 }
 
-/// Random mixtures. Each mixes three of the given points.
+/// Random mixtures. Each mixture is of three of the given points.
 pub fn mixtures(rng: &mut ChaCha8Rng, points: &[Vec<f64>], count: usize) -> Vec<Vec<f64>> {
     let mix = |_| {
         let chosen: [usize; 3] = std::array::from_fn(|_| rng.random_range(0..points.len()));

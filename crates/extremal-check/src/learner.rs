@@ -13,7 +13,7 @@ use crate::kit::{bits, centre, distance, dot, hard_directions, norm, rng, unifor
 use crate::report::{Broken, Failures, Law, Verdict, ensure, run, show};
 use crate::script::{self, Given, record_text};
 
-/// The number of rounds in a run of [`LearnerCheck::run`], and how often the state is saved.
+/// The number of rounds that [`LearnerCheck::run`] plays, and how often it saves the state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LearnerCheck {
     /// The number of rounds of a run. The default is 40.
@@ -133,8 +133,8 @@ impl<'a> Sample<'a> {
         Ok((self.build)(self.set)?)
     }
 
-    /// Reports a broken law unless these rounds, which start at `start`, equal the rounds of the first
-    /// run.
+    /// Reports a broken law unless these rounds equal the rounds of the first run from index `start`
+    /// on.
     fn compare(&self, start: usize, rounds: &[Played], about: &str) -> Verdict {
         for (k, round) in rounds.iter().enumerate() {
             let (expected, t) = (&self.played[start + k], start + k + 1);
@@ -176,8 +176,8 @@ fn play(learner: &mut dyn Learner, script: &[Given]) -> Verdict<Vec<Played>> {
     rounds.collect()
 }
 
-/// Checks the violation of every decision. If the set has no violation, the oracle checks the decision:
-/// in no direction may the decision be below the oracle's minimum.
+/// Checks the violation of every decision. If the set can't measure violations, the oracle checks the
+/// decision: its value in each direction must be at least the oracle's minimum.
 fn feasible(sample: &Sample<'_>) -> Verdict {
     let set = &**sample.set;
     let (mut oracle, mut atom) = (set.oracle(), Atom::new());
@@ -259,7 +259,7 @@ fn records(sample: &Sample<'_>) -> Verdict {
             "round {t}: {record:?}, rounds() is {}",
             learner.rounds()
         );
-        // if the gradient's ridge part cancels its row, ‖x‖² is precise to only half of its digits
+        // if the gradient's ridge part cancels the row, only half of the digits of ‖x‖² are precise
         ensure!(
             (record.gradient_norm - length).abs() <= 1e-9 * length + 1e-6 * reach
                 && near(
@@ -548,7 +548,7 @@ impl Oracle for FaultyOracle {
             return Ok(found);
         }
         let call = self.1.fetch_add(1, Ordering::Relaxed);
-        // Many calls fail at first. Later, failures are so rare that a round of many calls can
+        // Many calls fail at first. Later, failures are so rare that a round with many calls can
         // succeed.
         if call % 1000 < 100 && call % 5 == 3 {
             return Err(Error::other("a deliberate failure"));

@@ -1,6 +1,6 @@
 //! A conformance battery. It checks the laws that every set, loss and learner must satisfy, including
-//! your own. Each function checks all laws. It returns the broken laws, each with a direction, point or
-//! round as a counterexample.
+//! your own. Each function checks all laws of its kind. It returns the broken laws, each with a
+//! direction, point or round as a counterexample.
 //!
 //! ```
 //! use extremal::set::{CustomSet, Geometry};
@@ -25,8 +25,8 @@
 //! ```
 //!
 //! A test of your own set is one line: `extremal_check::set(&my_set()).unwrap()`. The battery needs
-//! only the oracle of the set. If the set has a violation, a gauge or a projection, the battery checks
-//! them too. Most faults appear in low dimensions: use the dimensions 1, 2, 3 and 10.
+//! only the oracle of the set. If the set also has a violation, a gauge or a projection, the battery
+//! checks these too. Most faults appear in low dimensions: use the dimensions 1, 2, 3 and 10.
 
 mod learner;
 mod loss;
@@ -82,8 +82,8 @@ pub fn loss(loss: &dyn Loss) -> Result<(), Failures> {
     LossCheck::default().run(loss)
 }
 
-/// Checks all laws of learners on the learners that `build` makes. `build` must use the set that it
-/// is passed, because one law passes a set whose oracle fails.
+/// Checks all laws of learners on the learners that `build` makes. `build` must use the set in its
+/// argument, because one law calls `build` with a set whose oracle fails.
 ///
 /// ```
 /// use extremal::learner::LearnerSpec;

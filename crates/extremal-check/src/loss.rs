@@ -97,7 +97,7 @@ impl<'a> Sample<'a> {
         predictions.sort_by(f64::total_cmp);
         ensure!(
             !labels.is_empty() && predictions.len() >= 60,
-            "of the tried values, the loss admits only the labels {labels:?} and {} predictions",
+            "among the tried values, the loss admits only the labels {labels:?} and {} predictions",
             predictions.len()
         );
         Ok(Self {
@@ -250,7 +250,7 @@ fn attained(sample: &Sample<'_>) -> Verdict {
                 );
                 continue;
             }
-            // at a kink itself, the loss may return any smaller slope
+            // exactly at a kink, the loss may return any smaller slope
             let kink = reach == 0.0 && sample.loss.smoothness().is_infinite();
             let steepest = sample.steepest(reach, *label);
             ensure!(
@@ -279,7 +279,7 @@ fn far(sample: &Sample<'_>) -> Verdict {
                 slope.is_finite(),
                 "at {z:e}, label {label}: the slope is {slope}"
             );
-            // if the slope bound is finite, the value is at most what the bound allows
+            // a finite bound on the slope also bounds the value
             let start = f64::from(loss.check_prediction(0.0).is_err());
             let (low, high) = (start.min(z), start.max(z));
             let most = loss.at(start, *label).0.abs()

@@ -81,7 +81,7 @@ macro_rules! ensure {
 }
 pub(crate) use ensure;
 
-/// A statement about a subject, and the function that tries to refute it.
+/// A statement about a subject, and the function that tries to refute the statement.
 pub(crate) type Law<S> = (&'static str, fn(&S) -> Verdict);
 
 /// Checks the laws on the sample that `prepare` makes. If `prepare` fails, the law `first` is broken,

@@ -48,7 +48,7 @@ impl Given {
     }
 }
 
-/// Dense rows of norm about `size`.
+/// Dense rows, each with a norm of about `size`.
 pub fn dense(seed: u64, dim: usize, rounds: usize, size: f64) -> Vec<Given> {
     let mut r = rng(seed);
     let one = |_| Given {

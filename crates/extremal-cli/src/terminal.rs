@@ -31,12 +31,16 @@ impl Terminal {
     /// `of` is the template for the total of the progress bar, such as `{human_len} rounds`.
     pub fn new(quiet: bool, of: &str) -> anyhow::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
-        for signal in signal_hook::consts::TERM_SIGNALS {
+        for signal in stopping() {
             // The second signal ends the program at once.
-            signal_hook::flag::register_conditional_default(*signal, stop.clone())
+            signal_hook::flag::register_conditional_default(signal, stop.clone())
                 .context("signal handlers")?;
-            signal_hook::flag::register(*signal, stop.clone()).context("signal handlers")?;
+            signal_hook::flag::register(signal, stop.clone()).context("signal handlers")?;
         }
+        // A write beyond the largest file size is then an error, which is reported.
+        #[cfg(unix)]
+        signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())
+            .context("signal handlers")?;
         let target = if quiet || !std::io::stderr().is_terminal() {
             ProgressDrawTarget::hidden()
         } else {
@@ -52,6 +56,19 @@ impl Terminal {
             bar: ProgressBar::with_draw_target(None, target).with_style(style),
         })
     }
+}
+
+/// The signals that stop a run. SIGHUP is one unless it is ignored, as under nohup.
+fn stopping() -> impl Iterator<Item = i32> {
+    let signals = signal_hook::consts::TERM_SIGNALS.iter().copied();
+    #[cfg(unix)]
+    let signals = signals.chain(Some(signal_hook::consts::SIGHUP).filter(|hup| {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        ignored.unwrap_or(0) >> (hup - 1) & 1 == 0
+    }));
+    signals
 }
 
 impl Host for Terminal {

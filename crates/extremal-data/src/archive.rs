@@ -1,10 +1,13 @@
-//! Decompression of gzip, bzip2, zstd and xz archives. The first bytes of a file show its format.
+//! Decompression of gzip, bzip2, zstd, xz and zip archives. The first bytes of a file show its format.
 
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use liblzma::stream::Stream;
+
+use crate::array::Array;
+use crate::zip::Zip;
 
 /// A compression format.
 #[derive(Clone, Copy, PartialEq)]
@@ -13,10 +16,17 @@ enum Packing {
     Bzip2,
     Zstd,
     Xz,
+    Zip,
 }
 
 impl Packing {
-    const ALL: [Packing; 4] = [Packing::Gzip, Packing::Bzip2, Packing::Zstd, Packing::Xz];
+    const ALL: [Packing; 5] = [
+        Packing::Gzip,
+        Packing::Bzip2,
+        Packing::Zstd,
+        Packing::Xz,
+        Packing::Zip,
+    ];
 
     /// The first bytes of every archive.
     fn magic(self) -> &'static [u8] {
@@ -25,6 +35,7 @@ impl Packing {
             Packing::Bzip2 => b"BZh",
             Packing::Zstd => b"\x28\xb5\x2f\xfd",
             Packing::Xz => b"\xfd7zXZ\0",
+            Packing::Zip => b"PK\x03\x04",
         }
     }
 
@@ -35,6 +46,7 @@ impl Packing {
             Packing::Bzip2 => ".bz2",
             Packing::Zstd => ".zst",
             Packing::Xz => ".xz",
+            Packing::Zip => ".zip",
         }
     }
 
@@ -100,15 +112,19 @@ impl Read for Counted {
 pub(crate) struct Unpacked {
     read: Box<dyn Read + Send>,
     packed: bool,
+    /// The name of the file in a zip archive.
+    member: Option<String>,
     failed: Arc<AtomicBool>,
 }
 
 impl Unpacked {
-    /// Detects the compression from the first bytes, or from the name if there are too few bytes.
+    /// Detects the compression from the first bytes, or from the name if there are too few bytes. If
+    /// the content `may_be_json`, an array becomes lines.
     pub(crate) fn new(
         read: Box<dyn Read + Send>,
         name: &str,
         consumed: Arc<AtomicU64>,
+        may_be_json: bool,
     ) -> io::Result<Unpacked> {
         let failed = Arc::new(AtomicBool::new(false));
         let mut counted = Counted {
@@ -136,15 +152,28 @@ impl Unpacked {
             })
         });
         let all = Cursor::new(head).take(length as u64).chain(counted);
+        let mut member = None;
         let read: Box<dyn Read + Send> = match packing {
             None => Box::new(all),
-            Some(packing) => unpack(packing, BufReader::with_capacity(1 << 16, all))?,
+            Some(packing) => {
+                let all = BufReader::with_capacity(1 << 16, all);
+                unpack(packing, all, &mut member)?
+            }
         };
         Ok(Unpacked {
-            read,
+            read: match may_be_json {
+                true => Box::new(Array::new(read)),
+                false => read,
+            },
             packed: packing.is_some(),
+            member,
             failed,
         })
+    }
+
+    /// The name of the file in a zip archive.
+    pub(crate) fn member(&self) -> Option<&str> {
+        self.member.as_deref()
     }
 
     /// Whether a read failed because the content of the archive is invalid.
@@ -163,6 +192,7 @@ impl Read for Unpacked {
 fn unpack<R: Read + Send + 'static>(
     packing: Packing,
     read: BufReader<R>,
+    member: &mut Option<String>,
 ) -> io::Result<Box<dyn Read + Send>> {
     // `xz -9` needs less than this. The limit rejects files that request gigabytes.
     const XZ_MEMORY: u64 = 256 << 20;
@@ -173,6 +203,11 @@ fn unpack<R: Read + Send + 'static>(
         Packing::Xz => {
             let stream = Stream::new_stream_decoder(XZ_MEMORY, liblzma::stream::CONCATENATED)?;
             Box::new(liblzma::bufread::XzDecoder::new_stream(read, stream))
+        }
+        Packing::Zip => {
+            let zip = Zip::new(read);
+            *member = zip.name().map(String::from);
+            Box::new(zip)
         }
     })
 }

@@ -92,6 +92,19 @@ pub(crate) fn unknown(name: &str, names: &[String]) -> String {
     format!("no column is called `{name}`; {hint}")
 }
 
+/// The error about text in a column of another kind.
+pub(crate) fn is_not(kind: &str, name: &str, field: &[u8], is_trained: bool) -> String {
+    let (token, name) = (String::from_utf8_lossy(field), quoted(name));
+    let advice = match is_trained {
+        true => "Train the model with",
+        false => "Use",
+    };
+    format!(
+        "text in a column of {kind}. {advice} --missing {} if it means a missing value, or --categorical {name} to treat all values as text",
+        quoted(&token)
+    )
+}
+
 /// A name as the value of a flag.
 pub(crate) fn quoted(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_.:+/,".contains(c);

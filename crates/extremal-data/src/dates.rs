@@ -1,5 +1,7 @@
 //! Dates in ISO form: `2024-03-01`, `2024/03/01`, `2024-03-01T14:30:00Z`.
 
+use std::fmt::Write;
+
 /// A date, and the time of the day if there is one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Date {
@@ -25,6 +27,24 @@ pub(crate) const WEEKDAYS: [&str; 7] = [
     "Saturday",
     "Sunday",
 ];
+
+impl Date {
+    /// Passes the categories of a date to `add`, such as `month=3`.
+    pub(crate) fn parts(self, text: &mut String, mut add: impl FnMut(&str)) {
+        let mut part = |part: std::fmt::Arguments<'_>| {
+            text.clear();
+            // A string accepts all text.
+            let _ = text.write_fmt(part);
+            add(text);
+        };
+        part(format_args!("year={}", self.year));
+        part(format_args!("month={}", self.month));
+        part(format_args!("weekday={}", WEEKDAYS[self.weekday]));
+        if let Some(hour) = self.hour {
+            part(format_args!("hour={hour}"));
+        }
+    }
+}
 
 /// Reads a date. The time may have seconds with a fraction, and a time zone, which is ignored.
 pub(crate) fn parse(text: &[u8]) -> Option<Date> {

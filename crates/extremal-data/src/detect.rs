@@ -33,18 +33,25 @@ pub(crate) fn by_name(name: &str) -> Option<Format> {
         "vw" => Some(Format::Vw),
         "csv" => Some(Format::Csv),
         "tsv" | "tab" => Some(Format::Tsv),
-        "jsonl" | "ndjson" => Some(Format::Jsonl),
+        "jsonl" | "ndjson" | "json" => Some(Format::Jsonl),
         _ => None,
     }
 }
 
-/// Detects the format from the first line that has more than one item and is not a comment. If no
-/// format accepts the line, the error is that of the nearest format.
+/// Detects the format from the name of the file in a zip archive, or from the first line that has
+/// more than one item and is not a comment. If no format accepts the line, the error is that of the
+/// nearest format.
 pub(crate) fn by_content(
     buffer: &mut Buffer<Unpacked>,
     name: &str,
     options: &ReadOptions,
 ) -> Result<Format> {
+    if let Some(format) = (buffer.source())
+        .and_then(Unpacked::member)
+        .and_then(by_name)
+    {
+        return Ok(format);
+    }
     let (mut from, mut lines) = (0, 0);
     let guess = loop {
         match buffer.line(from) {
@@ -144,8 +151,17 @@ fn guess(line: &[u8], options: &ReadOptions) -> Guess {
             let text = excerpt(line.get(error.place).unwrap_or(line));
             Guess::Nearest(near, error.what.into(), text)
         }
+        _ if has_fields(line) => Guess::Fits(Format::Csv),
         _ => Guess::Nothing,
     }
+}
+
+/// Whether a line may be a row of a table. The table's first block decides about the separator.
+fn has_fields(line: &[u8]) -> bool {
+    let is_number = |item: &[u8]| item.is_empty() || number::parse(item).is_some();
+    text(line).is_ok()
+        && (line.iter().any(|byte| b",;\t".contains(byte))
+            || line.split(|byte| is_blank(*byte)).all(is_number))
 }
 
 /// Whether a line of these items resembles the format.

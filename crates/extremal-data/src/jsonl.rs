@@ -1,4 +1,25 @@
-//! JSON lines: one object per line.
+//! JSON lines: one object per line. An array of objects is read too.
+//!
+//! There are two forms. The first record decides: it has the second form if its key `features` is an
+//! object or a list.
+//!
+//! **Records**, as programs for tables write them:
+//!
+//! ```text
+//! {"label": 1, "age": 31, "new": true, "user": {"city": "Bath"}, "words": ["a", "b"], "size": [2, 3]}
+//! ```
+//!
+//! - Every key is a column, as in a [table](crate::table). It has the same options, kinds, missing
+//!   values and dates. `null` is a missing value, `true` is 1 and `false` is 0. A key that a record
+//!   does not have adds nothing to its example.
+//! - A key in an object is called by both keys: `user.city`. Each text in a list is a category:
+//!   `words=a`. The numbers in a list are called by their positions: `size[0]`.
+//! - The label is in `label_column`. By default it is the key `label`, `y`, `target` or `class`, and
+//!   otherwise the first key, with a warning. The weight is in `weight_column`.
+//! - Features have names. Their indices follow the order of appearance. If `bits` is given, the
+//!   names are hashed instead.
+//!
+//! **Records with features**:
 //!
 //! ```text
 //! {"label": 1, "weight": 2, "tag": "a7", "features": {"7": 0.5, "age": 31, "colour": "red", "new": true}}
@@ -13,17 +34,23 @@
 //!   string, the reader hashes `name=value` and stores 1 at this index. `true` is 1, `false` is 0,
 //!   and `null` is a missing value. If several names have the same hash, their values are added.
 //! - Indices given as numbers must be distinct. They may have any order.
-//! - `label` (or `label_column`) is a number or a string; `null` means no label. `weight` (or
-//!   `weight_column`) defaults to 1. `tag` is a string or a number. The reader ignores other
-//!   keys and warns once about each.
+//! - `label` (or `label_column`) is a number, a string, `true` or `false`; `null` means no label.
+//!   `weight` (or `weight_column`) defaults to 1. `tag` is a string or a number. The reader ignores
+//!   other keys and warns once about each.
 //!
-//! The reader skips blank lines.
+//! The reader skips blank lines. In an array, the line of a record is its number.
 //!
 //! ```
 //! use extremal_data::{Format, ReadOptions, Reader};
 //!
-//! let text = br#"{"label": 1, "tag": "a7", "features": {"7": 0.5, "12": true}}"#;
+//! let text = br#"{"label": 1, "age": 31, "user": {"city": "Bath"}}"#;
 //! let options = ReadOptions { format: Some(Format::Jsonl), ..Default::default() };
+//! let mut reader = Reader::from_read(Box::new(&text[..]), "example", &options)?;
+//! let batch = reader.next()?.unwrap();
+//! assert_eq!(batch.get(0).values, [31.0, 1.0]);
+//! assert_eq!(batch.features().unwrap().to_vec(), ["age", "user.city=Bath"]);
+//!
+//! let text = br#"{"label": 1, "tag": "a7", "features": {"7": 0.5, "12": true}}"#;
 //! let mut reader = Reader::from_read(Box::new(&text[..]), "example", &options)?;
 //! let first = reader.next()?.unwrap().get(0);
 //! assert_eq!((first.label, first.weight, first.tag), (Some(1.0), 1.0, "a7"));
@@ -32,18 +59,24 @@
 //! ```
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
+use serde::Deserialize;
 use serde::de::{
     DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
 };
 use serde_json::value::RawValue;
 
 use crate::hash::murmur3;
+use crate::labels::Census;
+use crate::missing::Missing;
 use crate::options;
-use crate::parse::{self, LabelWeight, Parse, ParseError, Record, Warnings};
+use crate::parse::{self, Block, BlockError, LabelWeight, Parse, ParseError, Record, Warnings};
+use crate::records::Records;
 use crate::row::{OnDuplicate, RowError, is_rising};
-use crate::{Labels, ReadOptions};
+use crate::{Column, Format, Labels, ReadOptions};
 
 /// An error quotes the line from this many bytes before its column.
 const CONTEXT: usize = 40;
@@ -52,6 +85,9 @@ const CONTEXT: usize = 40;
 #[derive(Debug)]
 pub(crate) struct Jsonl {
     options: ReadOptions,
+    missing: Missing,
+    /// The reader of records without features.
+    records: Option<Records>,
     /// Added to every index.
     shift: u32,
     mask: u32,
@@ -71,6 +107,9 @@ impl Jsonl {
             mask: options.mask(),
             label: or(&options.label_column, "label"),
             weight: or(&options.weight_column, "weight"),
+            missing: options.missing(),
+            // A model of such records has the names of its features.
+            records: (options.features.is_some()).then(|| Records::new(options)),
             options: options.clone(),
             numbers: Vec::new(),
             name: String::new(),
@@ -109,24 +148,69 @@ impl Jsonl {
     }
 }
 
+/// The key that distinguishes the two forms.
+#[derive(Deserialize)]
+struct Form<'a> {
+    #[serde(borrow)]
+    features: Option<&'a RawValue>,
+}
+
 impl Parse for Jsonl {
+    fn examine(&mut self, block: &mut Block<'_>) -> Result<bool, BlockError> {
+        if self.records.is_none() && self.options.learnt_from != Some(Format::Jsonl) {
+            let mut lines = block.text.split(|&byte| byte == b'\n');
+            let form = lines.find_map(|line| serde_json::from_slice::<Form<'_>>(line).ok());
+            let is_list = |features: &RawValue| features.get().starts_with(['{', '[']);
+            if form.is_some_and(|form| !form.features.is_some_and(is_list)) {
+                self.records = Some(Records::new(&self.options));
+            }
+        }
+        if let Some(records) = &mut self.records {
+            let examined = records.examine(block);
+            examined.map_err(|what| block.error(what))?;
+            return Ok(true);
+        }
+        if self.options.labels == Labels::None {
+            return Ok(true);
+        }
+        let mut census = Census::default();
+        for line in block.text.split(|&byte| byte == b'\n') {
+            let keys: Option<HashMap<Cow<'_, str>, &RawValue>> = serde_json::from_slice(line).ok();
+            let label = keys.and_then(|keys| keys.get(&*self.label).copied());
+            if let Some(Ok(Some(label))) = label.map(scalar::<serde_json::Error>) {
+                census.add(label.as_bytes(), &self.missing);
+            }
+        }
+        let decided = self.options.decide(census);
+        *block.labels = decided.map_err(|what| block.error(what))?;
+        Ok(true)
+    }
+
+    fn columns(&mut self) -> Option<Arc<[Column]>> {
+        self.records.as_ref().and_then(Records::columns)
+    }
+
     fn record(&mut self, record: &mut Record<'_>) -> Result<Option<LabelWeight>, ParseError> {
         let line = parse::text(record.line());
         let line = line.map_err(|what| ParseError::new(what, 0..record.end))?;
         if line.trim_ascii().is_empty() {
             return Ok(None);
         }
+        if let Some(records) = &mut self.records {
+            return records.record(line, record).map(Some);
+        }
         let mut json = serde_json::Deserializer::from_str(line);
         let reader = self;
         let found = json.deserialize_map(Object { reader, record });
         found
             .and_then(|found| json.end().map(|()| Some(found)))
-            .map_err(|error| located(&error, line))
+            .map_err(|error| located(&error, line, true))
     }
 }
 
-/// Adds the column to an error. Every record is one line.
-fn located(error: &serde_json::Error, line: &str) -> ParseError {
+/// Adds the column to an error, unless the message names the place otherwise. Every record is one
+/// line.
+pub(crate) fn located(error: &serde_json::Error, line: &str, with_column: bool) -> ParseError {
     let message = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     let what = match message.strip_suffix(&position) {
@@ -138,7 +222,11 @@ fn located(error: &serde_json::Error, line: &str) -> ParseError {
     while !line.is_char_boundary(start) {
         start -= 1;
     }
-    ParseError::new(format!("{what} at column {column}"), start..line.len())
+    let what = match with_column {
+        true => format!("{what} at column {column}"),
+        false => what.into(),
+    };
+    ParseError::new(what, start..line.len())
 }
 
 /// The keys of a record.
@@ -152,7 +240,7 @@ enum Key {
 }
 
 /// Passes a key to a function, without a copy.
-struct WithKey<F>(F);
+pub(crate) struct WithKey<F>(pub(crate) F);
 
 impl<'de, T, F: FnOnce(&str) -> T> DeserializeSeed<'de> for WithKey<F> {
     type Value = T;
@@ -200,7 +288,8 @@ impl<'de> Visitor<'de> for Object<'_, '_> {
             match key {
                 Key::Label if reader.options.labels != Labels::None => {
                     let text = scalar::<A::Error>(map.next_value()?)?;
-                    let read = reader.options.label(text.as_deref().map(str::as_bytes));
+                    let text = text.as_deref().map(str::as_bytes);
+                    let read = reader.options.label(text, &reader.missing);
                     label = Some(read.map_err(A::Error::custom)?);
                 }
                 Key::Weight => {
@@ -226,7 +315,9 @@ impl<'de> Visitor<'de> for Object<'_, '_> {
         }
         let label = match label {
             Some(label) => label,
-            None => options.label(None).map_err(A::Error::custom)?,
+            None => options
+                .label(None, &reader.missing)
+                .map_err(A::Error::custom)?,
         };
         Ok(LabelWeight {
             label,
@@ -240,13 +331,13 @@ fn scalar<E: Error>(value: &RawValue) -> Result<Option<Cow<'_, str>>, E> {
     let text = value.get();
     match text.as_bytes()[0] {
         b'n' => Ok(None),
-        b'-' | b'0'..=b'9' => Ok(Some(text.into())),
+        b'-' | b'0'..=b'9' | b't' | b'f' => Ok(Some(text.into())),
         b'"' if text.contains('\\') => match serde_json::from_str(text) {
             Ok(text) => Ok(Some(Cow::Owned(text))),
             Err(_) => Err(E::custom("the string has an invalid escape")),
         },
         b'"' => Ok(Some(text[1..text.len() - 1].into())),
-        _ => Err(E::custom("expected a number or a string")),
+        _ => Err(E::custom("expected a number, a string, true or false")),
     }
 }
 

@@ -5,8 +5,8 @@
 //!
 //! The reader supports the formats [`libsvm`], [`vw`], [`table`] (CSV and TSV) and [`jsonl`]. The
 //! options may name the format. If they do not, the reader uses the extension of the file's name:
-//! `.svm`, `.libsvm`, `.svmlight`, `.vw`, `.csv`, `.tsv`, `.tab`, `.jsonl` or `.ndjson`. The
-//! extension of an archive may follow it: `.gz`, `.bz2`, `.zst` or `.xz`. If the extension is
+//! `.svm`, `.libsvm`, `.svmlight`, `.vw`, `.csv`, `.tsv`, `.tab`, `.jsonl`, `.ndjson` or `.json`. The
+//! extension of an archive may follow it: `.gz`, `.bz2`, `.zst`, `.xz` or `.zip`. If the extension is
 //! unknown, the first line with more than one item decides, whatever its label and its values are. If
 //! no format accepts this line, the error is that of the nearest format. The reader recognises
 //! archives by their first bytes, not by their name.
@@ -16,6 +16,7 @@
 //! invalid input by a number.
 
 mod archive;
+mod array;
 mod atomic;
 mod batch;
 mod buffer;
@@ -39,9 +40,11 @@ mod parse;
 mod patient;
 mod reader;
 mod reading;
+mod records;
 mod row;
 pub mod table;
 pub mod vw;
+mod zip;
 
 pub use atomic::{canonical, check_writable, replace};
 pub use batch::{Batch, Example};

@@ -6,7 +6,8 @@
 //!   order. The reader sorts them and numbers features from 0: `1:0.5` is feature 0.
 //! - Values are finite decimal numbers. The reader drops zeros.
 //! - `qid:7` after the label is the query of a ranking. The reader ignores it and warns once.
-//! - A line whose first item contains a colon has no label.
+//! - A line whose first item contains a colon has no label, and neither has a line whose first item
+//!   is a token for a missing value.
 //!
 //! ```
 //! use extremal_data::{Format, ReadOptions, Reader};
@@ -24,13 +25,18 @@
 //! ```
 
 use crate::ReadOptions;
-use crate::parse::{self, LabelWeight, Parse, ParseError, Record, Warnings, is_blank, skip_blanks};
+use crate::missing::Missing;
+use crate::parse::{
+    self, Block, BlockError, LabelWeight, Parse, ParseError, Record, Warnings, is_blank,
+    skip_blanks,
+};
 use crate::row::OnDuplicate;
 
 /// Reads lines of libsvm.
 #[derive(Debug)]
 pub(crate) struct Libsvm {
     options: ReadOptions,
+    missing: Missing,
     /// Added to the file's indices.
     shift: i64,
 }
@@ -39,6 +45,7 @@ impl Libsvm {
     pub(crate) fn new(options: &ReadOptions) -> Libsvm {
         Libsvm {
             options: options.clone(),
+            missing: options.missing(),
             shift: i64::from(options.intercept) - i64::from(!options.zero_based),
         }
     }
@@ -107,7 +114,19 @@ fn token_end(line: &[u8], at: usize) -> usize {
         .map_or(line.len(), |length| at + length)
 }
 
+/// The label, if the first token of a line is one.
+fn label_text(token: &[u8]) -> Option<&[u8]> {
+    Some(token).filter(|token| !token.is_empty() && memchr::memchr(b':', token).is_none())
+}
+
 impl Parse for Libsvm {
+    fn examine(&mut self, block: &mut Block<'_>) -> Result<bool, BlockError> {
+        block.decide(&mut self.options, &self.missing, |line| {
+            let at = skip_blanks(line, 0);
+            label_text(&line[at..token_end(line, at)])
+        })
+    }
+
     fn record(&mut self, record: &mut Record<'_>) -> Result<Option<LabelWeight>, ParseError> {
         let (line, end) = (record.line(), record.end);
         let mut at = skip_blanks(line, 0);
@@ -116,9 +135,8 @@ impl Parse for Libsvm {
             return Ok(None);
         }
         let stop = token_end(line, at);
-        let token = &line[at..stop];
-        let text = Some(token).filter(|token| memchr::memchr(b':', token).is_none());
-        let label = self.options.label(text);
+        let text = label_text(&line[at..stop]);
+        let label = self.options.label(text, &self.missing);
         let label = label.map_err(|what| ParseError::new(what, at..stop))?;
         if text.is_some() {
             at = skip_blanks(line, stop);

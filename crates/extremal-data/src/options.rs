@@ -160,6 +160,8 @@ pub struct ReadOptions {
     pub labels: Labels,
     /// Whether an example without a label is an error.
     pub labels_required: bool,
+    /// Whether a record without a label is an example without one, although labels are required.
+    pub labels_may_miss: bool,
     /// The treatment of invalid lines.
     pub on_error: OnError,
     /// The format that the model was trained on. A file of a format that numbers its features
@@ -194,6 +196,7 @@ impl Default for ReadOptions {
             no_header: false,
             labels: Labels::Number,
             labels_required: true,
+            labels_may_miss: false,
             on_error: OnError::Stop,
             learnt_from: None,
             columns: None,
@@ -255,12 +258,14 @@ impl ReadOptions {
         labels.decide(&mut self.labels)
     }
 
-    /// The label as a number. `None` means that the label is missing.
-    pub(crate) fn label(&self, text: Option<&[u8]>) -> Result<f64, String> {
-        match text {
-            Some(text) => self.labels.read(text),
-            None if self.needs_label() => Err("the label is missing".into()),
-            None => Ok(f64::NAN),
+    /// The label as a number. NaN means that the label is missing: it is `None` or one of the tokens.
+    pub(crate) fn label(&self, text: Option<&[u8]>, missing: &Missing) -> Result<f64, String> {
+        let read = text.map(|text| (text, self.labels.read(text)));
+        match read {
+            Some((_, Ok(label))) => Ok(label),
+            Some((text, Err(what))) if !missing.is(text) => Err(what),
+            _ if self.needs_label() && !self.labels_may_miss => Err("the label is missing".into()),
+            _ => Ok(f64::NAN),
         }
     }
 }

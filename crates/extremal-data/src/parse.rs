@@ -4,9 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::labels::Census;
+use crate::missing::Missing;
 use crate::names::Dictionary;
 use crate::row::{OnDuplicate, Sorter};
-use crate::{Batch, Column, LabelFacts, number};
+use crate::{Batch, Column, LabelFacts, Labels, ReadOptions, number};
 
 /// The largest index is 2^32 − 2, so that the number of features fits into a `u32` too.
 const LARGEST_INDEX: u64 = u32::MAX as u64 - 1;
@@ -51,6 +53,36 @@ pub(crate) struct Block<'a> {
     pub(crate) warnings: &'a mut Warnings,
     /// The parser sets these.
     pub(crate) labels: &'a mut LabelFacts,
+}
+
+impl Block<'_> {
+    /// Decides about the labels. `label` finds the label of a line.
+    pub(crate) fn decide<'a>(
+        &'a mut self,
+        options: &mut ReadOptions,
+        missing: &Missing,
+        label: impl Fn(&'a [u8]) -> Option<&'a [u8]>,
+    ) -> Result<bool, BlockError> {
+        if options.labels == Labels::None {
+            return Ok(true);
+        }
+        let mut census = Census::default();
+        for line in self.text.split(|&byte| byte == b'\n') {
+            let label = label(line.trim_ascii_end());
+            label.iter().for_each(|label| census.add(label, missing));
+        }
+        *self.labels = options.decide(census).map_err(|what| self.error(what))?;
+        Ok(true)
+    }
+
+    /// An error about the whole block. It quotes the first line.
+    pub(crate) fn error(&self, what: String) -> BlockError {
+        let end = memchr::memchr(b'\n', self.text).unwrap_or(self.text.len());
+        BlockError {
+            lines: 0,
+            error: ParseError::new(what, 0..end),
+        }
+    }
 }
 
 /// An error in the first block, with the number of lines before it.

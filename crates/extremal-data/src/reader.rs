@@ -26,7 +26,7 @@ const UNREADABLE: &str = "can't be read";
 
 /// Reads examples from a file or a pipe. A thread reads ahead by a few batches.
 ///
-/// The reader recognises archives (gzip, bzip2, zstd, xz) by their first bytes. An invalid line is
+/// The reader recognises archives (gzip, bzip2, zstd, xz, zip) by their first bytes. An invalid line is
 /// an error with its position, or is skipped and counted ([`OnError`]). The reader returns an example
 /// from a pipe as soon as its line is complete.
 ///
@@ -133,8 +133,10 @@ impl Reader {
             return Err(Error::content(name, what));
         }
         let consumed = Arc::new(AtomicU64::new(0));
-        let mut source = Source::Closed(read, consumed.clone());
-        let format = match options.format.or_else(|| detect::by_name(name)) {
+        let known = options.format.or_else(|| detect::by_name(name));
+        let may_be_json = known.is_none_or(|format| format == Format::Jsonl);
+        let mut source = Source::Closed(read, consumed.clone(), may_be_json);
+        let format = match known {
             Some(format) => format,
             None => {
                 let buffer = source.open(name)?;
@@ -330,15 +332,16 @@ impl Read for Unopened {
 
 /// A source before and after the reader has examined its first bytes.
 pub(crate) enum Source {
-    Closed(Box<dyn Read + Send>, Arc<AtomicU64>),
+    /// The boolean tells whether the file may be a JSON array.
+    Closed(Box<dyn Read + Send>, Arc<AtomicU64>, bool),
     Open(Box<Buffer<Unpacked>>),
 }
 
 impl Source {
     pub(crate) fn open(&mut self, name: &str) -> Result<&mut Buffer<Unpacked>> {
-        if let Source::Closed(read, consumed) = self {
+        if let Source::Closed(read, consumed, may_be_json) = self {
             let read = std::mem::replace(read, Box::new(io::empty()));
-            let unpacked = Unpacked::new(read, name, consumed.clone())
+            let unpacked = Unpacked::new(read, name, consumed.clone(), *may_be_json)
                 .map_err(Error::file(name, UNREADABLE))?;
             *self = Source::Open(Box::new(Buffer::new(unpacked)));
         }
@@ -356,7 +359,7 @@ pub(crate) fn is_damaged(buffer: &Buffer<Unpacked>) -> bool {
 
 /// The error of a read that failed after `line` lines. The archive may be `damaged`.
 pub(crate) fn broken(name: &str, line: u64, damaged: bool, error: io::Error) -> Error {
-    if !damaged {
+    if !damaged || error.kind() == io::ErrorKind::Unsupported {
         return Error::file(name, UNREADABLE)(error);
     }
     Error::Parse {

@@ -45,12 +45,11 @@
 //! # Ok::<(), extremal_data::Error>(())
 //! ```
 
-use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::columns::{quoted, unknown};
-use crate::dates::{self, WEEKDAYS};
+use crate::columns::{is_not, unknown};
+use crate::dates;
 use crate::fields::{self, Fields, records};
 use crate::kinds::{Tally, look_like_a_row};
 use crate::labels::Census;
@@ -130,7 +129,7 @@ impl Table {
         }
         if rows > 1 && fitting == 0 && has_header {
             return Err(format!(
-                "the first line has {} fields, but no other line has as many. Remove it if it is no part of the table, for example by tail -n +2",
+                "the first line has {} fields, but no other line has as many. If it is no part of the table, remove it by tail -n +2, and use --no-header if the next line is a row",
                 names.len()
             ));
         }
@@ -352,7 +351,7 @@ impl Table {
                     }
                     _ if missing.is(field()) => column.add_missing(batch, names),
                     Some(_) => Err(parse::NOT_FINITE.into()),
-                    None => Err(column.is_not("numbers", field(), self.is_trained)),
+                    None => Err(is_not("numbers", &column.name, field(), self.is_trained)),
                 },
                 Holds::Text if missing.is(field()) => column.add_missing(batch, names),
                 Holds::Text => {
@@ -362,12 +361,18 @@ impl Table {
                 Holds::Date if missing.is(field()) => column.add_missing(batch, names),
                 Holds::Date => {
                     let added = column.add_date(field(), &mut self.text, batch, names);
-                    added.ok_or_else(|| column.is_not("dates", field(), self.is_trained))
+                    added.ok_or_else(|| is_not("dates", &column.name, field(), self.is_trained))
                 }
                 Holds::Label if missing.is(field()) => Ok(()),
                 Holds::Label => {
-                    let read = self.options.label(Some(field()));
+                    let read = self.options.labels.read(field());
                     read.map(|read| label = read)
+                        .map_err(|what| match &self.options.label_column {
+                            None if self.options.labels == Labels::Number => {
+                                format!("{what}. Use --label NAME if another column has the label")
+                            }
+                            _ => what,
+                        })
                 }
                 Holds::Weight if field().is_empty() => Err("the weight is missing".into()),
                 Holds::Weight => options::weight(field()).map(|read| weight = read),
@@ -407,32 +412,10 @@ impl Place {
     ) -> Option<()> {
         let date = dates::parse(field)?;
         batch.push(self.index, date.trend);
-        let mut add = |part: std::fmt::Arguments<'_>| {
-            text.clear();
-            // A string accepts all text.
-            let _ = text.write_fmt(part);
-            add(batch, names.index(&self.prefix, text.as_bytes()));
-        };
-        add(format_args!("year={}", date.year));
-        add(format_args!("month={}", date.month));
-        add(format_args!("weekday={}", WEEKDAYS[date.weekday]));
-        if let Some(hour) = date.hour {
-            add(format_args!("hour={hour}"));
-        }
+        date.parts(text, |part| {
+            add(batch, names.index(&self.prefix, part.as_bytes()));
+        });
         Some(())
-    }
-
-    /// The error about text in a column of another kind.
-    fn is_not(&self, kind: &str, field: &[u8], is_trained: bool) -> String {
-        let (token, name) = (String::from_utf8_lossy(field), quoted(&self.name));
-        let advice = match is_trained {
-            true => "Train the model with",
-            false => "Use",
-        };
-        format!(
-            "text in a column of {kind}. {advice} --missing {} if it means a missing value, or --categorical {name} to treat all values as text",
-            quoted(&token)
-        )
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! - A line begins with the label, the weight (1 by default), a base and a tag, in this order. Each
 //!   is optional. The first `|` ends this part. The reader ignores the base and warns once. A tag
-//!   begins with `'` or touches the `|`.
+//!   begins with `'` or touches the `|`. A label that is a token for a missing value is no label.
 //! - If a blank follows a `|`, the next features have no namespace. Otherwise the name of their
 //!   namespace follows. If `:factor` follows the name, the reader multiplies the values in the
 //!   namespace by the factor.
@@ -35,15 +35,19 @@
 //! ```
 
 use crate::hash::murmur3;
+use crate::missing::Missing;
 use crate::options;
-use crate::parse::{self, LabelWeight, Parse, ParseError, Record, Warnings, skip_blanks};
+use crate::parse::{
+    self, Block, BlockError, LabelWeight, Parse, ParseError, Record, Warnings, skip_blanks,
+};
 use crate::row::OnDuplicate;
-use crate::{ReadOptions, number};
+use crate::{Labels, ReadOptions, number};
 
 /// Reads lines of Vowpal Wabbit's text.
 #[derive(Debug)]
 pub(crate) struct Vw {
     options: ReadOptions,
+    missing: Missing,
     /// Added to every index.
     shift: u32,
     mask: u32,
@@ -73,6 +77,7 @@ impl Vw {
     pub(crate) fn new(options: &ReadOptions) -> Vw {
         Vw {
             options: options.clone(),
+            missing: options.missing(),
             shift: u32::from(options.intercept),
             mask: options.mask(),
             reduces: options.bits.is_some(),
@@ -89,21 +94,20 @@ impl Vw {
         let mut label = None;
         let mut weight = 1.0;
         let mut place = 0;
-        let mut tagged = false;
+        let mut tag = None;
         let mut at = skip_blanks(&line[..bar], 0);
         while at < bar {
             let (_, stop) = token(&line[..bar], at);
             let token = &line[at..stop];
             let error = |what: String| ParseError::new(what, at..stop);
-            if tagged {
+            if tag.is_some() {
                 return Err(error("the tag is not the last item before |".into()));
             }
             if token[0] == b'\'' || stop == bar {
-                let tag = token.strip_prefix(b"'").unwrap_or(token);
-                record
-                    .batch
-                    .set_tag(parse::text(tag).map_err(|what| error(what.into()))?);
-                tagged = true;
+                let name = token.strip_prefix(b"'").unwrap_or(token);
+                let name = parse::text(name).map_err(|what| error(what.into()))?;
+                record.batch.set_tag(name);
+                tag = Some(at..stop);
             } else {
                 match place {
                     0 => label = Some(at..stop),
@@ -125,16 +129,19 @@ impl Vw {
             }
             at = skip_blanks(&line[..bar], stop);
         }
+        if label.is_none()
+            && let Some(tag) = tag
+            && number::parse(&line[tag.clone()]).is_some()
+            && self.options.labels != Labels::None
+        {
+            record.warnings.add_about("tag", || {
+                let tag = parse::excerpt(&line[tag]);
+                format!("`{tag}|` is a tag, not a label. Put a blank before | if it is a label")
+            });
+        }
         let text = label.clone().map(|label| &line[label]);
-        let label = self.options.label(text).map_err(|what| {
-            let what = match label {
-                None if tagged => {
-                    format!("{what}; put a blank before |, since text that touches | is a tag")
-                }
-                _ => what,
-            };
-            ParseError::new(what, label.unwrap_or(0..line.len()))
-        })?;
+        let read = self.options.label(text, &self.missing);
+        let label = read.map_err(|what| ParseError::new(what, label.unwrap_or(0..line.len())))?;
         Ok(LabelWeight { label, weight })
     }
 
@@ -312,6 +319,15 @@ pub(crate) fn hash(name: &[u8], seed: u32) -> u32 {
 }
 
 impl Parse for Vw {
+    fn examine(&mut self, block: &mut Block<'_>) -> Result<bool, BlockError> {
+        block.decide(&mut self.options, &self.missing, |line| {
+            let bar = memchr::memchr(b'|', line)?;
+            let at = skip_blanks(&line[..bar], 0);
+            let (_, stop) = token(&line[..bar], at);
+            Some(&line[at..stop]).filter(|token| stop < bar && token[0] != b'\'')
+        })
+    }
+
     fn record(&mut self, record: &mut Record<'_>) -> Result<Option<LabelWeight>, ParseError> {
         let (line, end) = (record.line(), record.end);
         if skip_blanks(line, 0) == end {

@@ -95,14 +95,14 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Describes a search for the best decision in error messages.
+/// The text that stands for a search for the best decision in error messages.
 fn place(problem: &Problem, seed: u64) -> String {
     format!("{}, comparator, seed {seed}", problem.name)
 }
 
-/// The largest accepted width of an interval, relative to the value. Squared losses are first kept as
-/// sums of products of columns. If columns nearly cancel, rounding errors make the interval wider. The
-/// search is then repeated with the individual rounds.
+/// The largest accepted width of an interval, relative to the value. For squared losses, the first
+/// search uses the products of all pairs of columns, summed over the rounds. If two columns nearly
+/// cancel, rounding errors make its interval too wide. A second search then uses the individual rounds.
 const WIDEST: f64 = 1e-6;
 
 /// The best fixed decision after each of these numbers of rounds. The numbers must increase.
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use extremal::hindsight::Sum;
 
-    /// A problem of these specs, which ogd plays.
+    /// A problem with these specs and the learner ogd.
     fn problem(set: &str, loss: &str, l2: f64, stream: &str) -> Result<Problem> {
         let text = format!(
             "rounds = 10\n[problem.p]\nset = '{set}'\nloss = '{loss}'\nl2 = {l2:?}\nstream = '{stream}'\n[learner.ogd]\nname = 'ogd'\n"
@@ -175,7 +175,7 @@ mod tests {
             ok(10.0, best(3.0, 2.5), 7.2, 0.0),
             Ok((7.0, 7.2, Level::Certificate))
         );
-        // no total is below the least that the losses allow, whatever the search found
+        // a floor below the smallest total that the losses allow is ignored
         assert_eq!(
             ok(10.0, best(3.0, -1.0), 100.0, 0.0),
             Ok((7.0, 10.0, Level::Interval))
@@ -192,7 +192,7 @@ mod tests {
                 "at least 7 and at most 6.99",
             ),
             (10.0, best(3.0, 4.0), 100.0, "at least 7 and at most 6 "),
-            // a regret of 12 for a learner that lost 10 in all
+            // the learner's total loss is 10, but its regret would be 12
             (10.0, best(-2.0, -3.0), 100.0, "below 0"),
             (10.0, best(f64::NAN, 2.0), 100.0, "at least NaN"),
         ] {
@@ -213,7 +213,7 @@ mod tests {
             for (best, rounds) in best.iter().zip([50, 400]) {
                 assert!(best.floor <= best.value, "{loss}: {best:?}");
                 assert!(best.value - best.floor <= 1e-6, "{loss}: {best:?}");
-                // a decision of one's own does no better than the floor
+                // the total loss of the decision 0 is above the floor
                 let mut stream = problem.stream(3).unwrap();
                 let mut total = 0.0;
                 for _ in 0..rounds {
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn rounds_are_kept_where_statistics_lose_their_digits() {
-        // two columns that nearly cancel, as a file would have them
+        // a file with two columns that nearly cancel
         let mut table = "a,b,y\n".to_string();
         for t in 0..300 {
             let noise = |k: f64| (k * f64::from(t + 1)).sin();
@@ -262,7 +262,7 @@ mod tests {
         let experiment = crate::experiment::Experiment::parse(&text, "test.toml".as_ref()).unwrap();
         let mut prepared = crate::experiment::Prepared::new(experiment).unwrap();
         let problem = prepared.problems.remove(0);
-        // the statistics alone know nothing
+        // the interval from the statistics alone is wide
         let losses = Losses::new(problem.set.dim(), &problem.objective);
         let mut replay = Replay::new(&problem, 0, losses).unwrap();
         assert!(replay.losses.are_squares());

@@ -33,7 +33,7 @@ pub enum Error {
         /// What is missing, and how to write it.
         what: &'static str,
     },
-    /// An error in a file, or in the examples that it holds.
+    /// An error in a file, or in the examples of a file.
     #[error(transparent)]
     Data(#[from] extremal_data::Error),
     /// Computed numbers contradict each other, which is a defect of the program.

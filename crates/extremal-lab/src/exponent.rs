@@ -1,6 +1,7 @@
 //! Exponents of growth, fitted to the regret of runs with different horizons T.
 
-/// A measured exponent: a in regret ≈ k·T^a, with its 95 % confidence interval.
+/// A measured exponent, with its 95 % confidence interval. The exponent is the number a for which
+/// regret ≈ k·T^a.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exponent {
     /// The slope of log(mean regret over the seeds) against log T.
@@ -14,21 +15,21 @@ pub struct Exponent {
 pub enum Unfitted {
     /// The longer half of the horizons contains only one horizon.
     OneHorizon,
-    /// The regret of a run is 0 or less, and has no logarithm.
+    /// The regret of a run is 0 or less, so that it has no logarithm.
     NotPositive,
 }
 
 impl std::fmt::Display for Unfitted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::OneHorizon => "needs three horizons",
-            Self::NotPositive => "not fitted: the regret of a run is 0 or less",
+            Self::OneHorizon => "an exponent needs three horizons",
+            Self::NotPositive => "no exponent is fitted, because the regret of a run is 0 or less",
         })
     }
 }
 
-/// The slope of the least-squares line through points (x, y). `None` for fewer than two distinct values
-/// of x.
+/// The slope of the least-squares line through points (x, y). `None` if there are fewer than two
+/// distinct values of x.
 pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let n = points.len() as f64;
     let (sx, sy) = points
@@ -143,14 +144,14 @@ mod tests {
         ];
         let fitted = exponent(&regrets).unwrap();
         assert!((fitted.value - 0.7).abs() < 1e-12);
-        // every seed has that slope, so that the interval is a point
+        // all seeds have the same slope, so that the interval is a point
         let (low, high) = fitted.interval.unwrap();
         assert!(high - low < 1e-9);
     }
 
     #[test]
     fn the_jackknife_agrees_with_the_textbook_where_the_slope_is_linear() {
-        // two horizons, regrets near 1: log mean ≈ mean − 1, so that the slope is a mean of seeds
+        // For regrets near 1, log(mean) ≈ mean − 1. With two horizons, the slope is a mean over seeds.
         let noise = [0.01, -0.02, 0.005, 0.012, -0.007];
         let at = |t: f64, sign: f64| (t, noise.map(|e| 1.0 + 1e-3 * sign * e).to_vec());
         let e = std::f64::consts::E;

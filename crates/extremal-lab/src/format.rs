@@ -2,7 +2,7 @@
 
 pub use extremal_learn::format::{count, decimals, interval, significant};
 
-/// A time with its unit: 2.3e-7 seconds as `230 ns`.
+/// A time with its unit. For example, 2.3e-7 seconds are written as `230 ns`.
 pub fn duration(seconds: f64) -> String {
     let (value, unit) = match seconds {
         s if s < 1e-6 => (s * 1e9, "ns"),
@@ -13,7 +13,7 @@ pub fn duration(seconds: f64) -> String {
     format!("{value:.*} {unit}", if value < 10.0 { 1 } else { 0 })
 }
 
-/// The exponent of T in a theorem: `3/4`, `2/3`, `1/2`, or `log T` for 0.
+/// The exponent of T in a theorem as text, such as `3/4`, `2/3` or `1/2`. The text for 0 is `log T`.
 pub fn exponent(a: f64) -> String {
     for (value, text) in [(0.75, "3/4"), (2.0 / 3.0, "2/3"), (0.5, "1/2")] {
         if (a - value).abs() < 1e-12 {

@@ -54,7 +54,8 @@ impl Kind {
         }
     }
 
-    /// The label of an entry's `guarantee`: a bound on the regret for learners, constants for others.
+    /// The label of an entry's `guarantee`. For a learner, the guarantee is a bound on the regret. For
+    /// other kinds, it is a list of constants.
     fn guarantee_label(self) -> &'static str {
         match self {
             Self::Learners => "regret",

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// The folder that keeps finished runs.
+/// The folder of the finished runs.
 pub(crate) const CELLS: &str = "cells";
 
 /// The text of errors about files that can't be written.
@@ -19,7 +19,7 @@ pub struct Claim {
     _lock: fs::File,
 }
 
-/// A directory that has been checked to be writable.
+/// A directory to which the program can write files. [`Output::open`] checks this.
 #[derive(Debug)]
 pub struct Output {
     directory: PathBuf,
@@ -47,7 +47,7 @@ impl Output {
                 "another experiment is running in {}; wait until it ends, or choose a different directory with --out",
                 self.directory.display()
             ))),
-            // A file system without locks can't keep other experiments out.
+            // Some file systems have no locks. There, nothing keeps other experiments out.
             Ok(()) | Err(fs::TryLockError::Error(_)) => Ok(Claim { _lock: file }),
         }
     }

@@ -25,7 +25,7 @@ pub struct Facts {
     pub rounds: u64,
     /// The largest violation of a set by a decision. `None` if no set can measure violations.
     pub violation: Option<f64>,
-    /// The number of cases whose regret does not exceed a bound that is not vacuous.
+    /// The number of cases whose regret is at most the bound, without the cases whose bound is vacuous.
     pub kept: usize,
     /// The number of cases with a vacuous bound, which no feasible learner can exceed.
     pub vacuous: usize,
@@ -67,7 +67,7 @@ impl Facts {
         self.violation.is_some_and(is_violation)
     }
 
-    /// The bounds that are neither kept nor exceeded, in words such as `85 vacuous, 2 undecided`.
+    /// The numbers of bounds that are neither kept nor exceeded, such as `85 vacuous, 2 undecided`.
     pub(crate) fn other_bounds(&self) -> String {
         let mut parts = vec![format!("{} vacuous", format::count(self.vacuous as u64))];
         for (n, what) in [
@@ -136,7 +136,7 @@ pub(crate) fn remarks(results: &Results) -> Vec<Remark> {
 }
 
 /// Sentences that name the learners whose measured exponent is above the exponent of their theorem.
-/// Each reason has one sentence.
+/// There is one sentence per reason.
 fn above(results: &Results) -> Vec<String> {
     let mut reasons: IndexMap<&str, Vec<String>> = IndexMap::new();
     for view in View::all(results) {
@@ -159,7 +159,7 @@ fn above(results: &Results) -> Vec<String> {
     let sentence = |(why, who): (&str, Vec<String>)| {
         let names: Vec<&str> = who.iter().map(String::as_str).collect();
         format!(
-            "Some measured exponents are above the theorem’s, even at the lower end of their interval: {}. This is {}.",
+            "In these cases, the whole interval of the measured exponent is above the theorem’s exponent: {}. The difference is {}.",
             format::listed(&names),
             why.trim_end_matches('.')
         )
@@ -182,7 +182,9 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.ends_with(" This is no contradiction, as with a drift it reflects the step size."),
+            text.ends_with(
+                " The difference is no contradiction, as with a drift it reflects the step size."
+            ),
             "{text}"
         );
     }

@@ -85,8 +85,8 @@ pub mod file {
     }
 }
 
-/// The state of a run after one of its rounds, a *checkpoint*. Runs of the longest horizon have several
-/// checkpoints. Shorter runs have one, after their last round.
+/// A *checkpoint*: the state of a run after one of its rounds. A run of the longest horizon has several
+/// checkpoints. A shorter run has a single checkpoint, after its last round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TraceRow {
     /// The problem's name in the experiment.
@@ -134,13 +134,13 @@ pub struct TraceRow {
 }
 
 impl TraceRow {
-    /// Whether the upper end of the regret is vacuous. An exact regret never is.
+    /// Whether the upper end of the regret's interval is vacuous. An exact regret is never vacuous.
     pub(crate) fn is_upper_vacuous(&self) -> bool {
         self.level != Level::Exact && theory::is_vacuous(self.regret_upper, self.trivial)
     }
 
-    /// Whether this round has a bound that is not vacuous and that is below the upper end of the
-    /// regret.
+    /// Whether this round has a bound that is below the upper end of the regret's interval. Vacuous
+    /// bounds do not count.
     pub(crate) fn is_open(&self) -> bool {
         let bound = self.bound.filter(|b| !theory::is_vacuous(*b, self.trivial));
         bound.is_some_and(|bound| self.regret_upper > bound)
@@ -184,7 +184,7 @@ pub struct SummaryRow {
     pub regret_upper: f64,
     /// The level of the intervals. If the runs have different levels, this is the least precise one.
     pub level: Level,
-    /// The measured exponent across horizons. Only the row of the longest horizon has one.
+    /// The measured exponent across horizons. Only the row of the longest horizon has an exponent.
     pub exponent: Option<f64>,
     /// The lower end of the exponent's 95 % interval over seeds.
     pub exponent_low: Option<f64>,
@@ -215,13 +215,13 @@ pub struct SummaryRow {
 }
 
 impl SummaryRow {
-    /// Whether the upper end of the regret is vacuous.
+    /// Whether the upper end of the regret's interval is vacuous.
     pub fn is_upper_vacuous(&self) -> bool {
         self.vacuous.contains("regret_upper")
     }
 
-    /// Whether the measured exponent is above the theorem's exponent, even at the lower end of its
-    /// interval. If so, `exponent_note` gives the reason.
+    /// Whether the whole interval of the measured exponent is above the theorem's exponent. If so,
+    /// `exponent_note` gives the reason.
     pub fn is_above_theorem(&self) -> bool {
         self.exponent.is_some() && !self.exponent_note.is_empty()
     }
@@ -251,7 +251,7 @@ impl std::fmt::Display for Level {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The upper end of the regret is not above the bound.
+    /// The upper end of the regret's interval is not above the bound.
     Kept,
     /// The bound is vacuous, as [`extremal::theory::is_vacuous`] defines it.
     Vacuous,
@@ -287,8 +287,8 @@ pub struct CheckRow {
     pub horizon: u64,
     /// Whether all runs met the assumption.
     pub holds: bool,
-    /// The assumption in words, with the values of a run. The run is one that violates the assumption
-    /// if there is one, otherwise the first run.
+    /// The assumption in words, with the values of a run. This is the first run that violates the
+    /// assumption. If no run violates it, the values come from the first run.
     pub detail: String,
 }
 
@@ -339,7 +339,7 @@ pub struct Picture {
     pub problem: String,
     /// The learner's name in the experiment.
     pub learner: String,
-    /// The spec of the set in the picture, with a note if the set lies in a plane of three dimensions.
+    /// The spec of the set in the picture, with a note if the set lies in a plane of ℝ³.
     pub set: String,
     /// The set's boundary, as the points of a closed polygon.
     pub outline: Vec<[f64; 2]>,
@@ -536,8 +536,8 @@ fn to_json<T: Serialize>(value: &T, pretty: bool) -> String {
     text
 }
 
-/// A small experiment with made-up numbers, for the tests of tables and pages: two problems, four
-/// learners, one of them over a grid of step sizes.
+/// A small experiment with made-up numbers, for the tests of tables and pages. It has two problems and
+/// four learners. One learner has several step sizes.
 #[cfg(test)]
 pub(crate) fn fixture() -> Results {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/results");

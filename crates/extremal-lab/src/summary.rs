@@ -146,8 +146,8 @@ fn vacuous(outcomes: &[&Outcome]) -> String {
 /// Compares the runs with their theorem's bound. A bound on the mean over seeds is compared with the
 /// mean of the runs, with an allowance for chance. Any other bound is compared with each run that meets
 /// the assumptions. The comparison is made at each checkpoint for which the bound holds. The bound is
-/// exceeded if the lower end of the regret is above it. The bound is kept if the upper end of the
-/// regret is not above it.
+/// exceeded if it is below the regret's interval. The bound is kept if it is not below the upper end of
+/// the regret's interval.
 fn verdict(outcomes: &[&Outcome]) -> Verdict {
     let proven = || {
         outcomes
@@ -230,8 +230,8 @@ fn fit_exponent(row: &mut SummaryRow, regrets: &[(f64, Vec<f64>)], growth: Optio
     }
 }
 
-/// One check per assumption. It comes from a run that violates the assumption, or from the first run if
-/// no run violates the assumption.
+/// One check per assumption. Each check comes from the first run that violates the assumption, or from
+/// the first run if no run violates it.
 fn worst_checks(runs: &Runs<'_>) -> Vec<CheckRow> {
     let all: Vec<&Proof> = runs
         .iter()
@@ -309,7 +309,7 @@ mod tests {
             Verdict::Vacuous
         );
         assert_eq!(verdict(&[&outcome(1.0, None)]), Verdict::NoneProven);
-        // only an upper end below the bound keeps it
+        // the bound is kept only if the upper end is not above it
         let between = |upper: f64, early: Option<f64>| {
             let mut run = outcome(9.0, Some(kept.clone()));
             run.checkpoints[0].regret_upper = upper;
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(between(10.1, None), Verdict::Undecided);
         assert_eq!(between(10.0, Some(9.5)), Verdict::Undecided);
         assert_eq!(between(10.0, Some(8.5)), Verdict::Exceeded);
-        // on the way too, where the bound speaks of any round
+        // an earlier checkpoint counts too, if the bound holds at every round
         let mut early = outcome(1.0, Some(kept));
         early.checkpoints.insert(0, early.checkpoints[0].clone());
         early.checkpoints[0].bound = Some(0.5);
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn the_mean_is_held_against_a_bound_that_speaks_of_the_mean() {
         let of_mean = proof(10.0, false, true, false);
-        // mean 10.5, standard error 0.65: within three of them, but that is chance
+        // The mean 10.5 is less than three standard errors (0.65 each) above the bound.
         assert_eq!(of(&[9.0, 10.0, 11.0, 12.0], &of_mean), Verdict::FewSeeds);
         assert_eq!(of(&[13.0, 13.1, 13.2, 13.0], &of_mean), Verdict::Exceeded);
         assert_eq!(of(&[5.0], &of_mean), Verdict::FewSeeds);
@@ -367,7 +367,7 @@ mod tests {
         (end.bound, end.certificate) = (Some(4.9), Some(5.1));
         assert_eq!(end.vacuous_columns(), "regret_upper certificate");
         assert_eq!(vacuous(&[&run]), "regret_upper");
-        // the regret itself is what it is
+        // an exact regret is never vacuous
         run.checkpoints[0].level = Level::Exact;
         run.checkpoints[0].bound = Some(f64::NAN);
         assert_eq!(run.checkpoints[0].vacuous_columns(), "bound certificate");

@@ -1,6 +1,6 @@
-//! The table of results, and its form for the terminal. It has one row per problem and learner at the
-//! longest horizon. If several step sizes were tried, a second row shows the best one. The report shows
-//! the same rows.
+//! The table of results, and its form for the terminal. The table has one row per problem and learner
+//! at the longest horizon. If several step sizes were tried, a second row shows the best step size. The
+//! report shows the same rows.
 
 use crate::experiment::{LearnerConfig, ProblemConfig};
 use crate::format;
@@ -53,10 +53,10 @@ pub struct Row<'a> {
     pub cells: Option<Cells<'a>>,
 }
 
-/// The step size of a row's runs, as a factor on the step size of theory.
+/// The step size of a row's runs, as a factor on the theorem's step size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StepSize {
-    /// The factor 1 if it was tried, otherwise the first factor.
+    /// The factor 1 if this factor was tried, otherwise the first factor.
     Plain(f64),
     /// The tried factor with the least regret, chosen in hindsight.
     Best {
@@ -71,7 +71,7 @@ pub enum StepSize {
 }
 
 impl StepSize {
-    /// The factor on the step size of theory.
+    /// The factor on the theorem's step size.
     pub fn factor(&self) -> f64 {
         match *self {
             Self::Plain(factor) | Self::Best { factor, .. } => factor,
@@ -243,19 +243,19 @@ pub(crate) fn explanations(results: &[Results]) -> Vec<&'static str> {
     let any = |has: fn(&SummaryRow) -> bool| results.iter().flat_map(|r| &r.summary).any(has);
     let learners = || results.iter().flat_map(|r| r.experiment.learners.values());
     let mut all = vec![
-        "The regret is a learner’s total loss minus the total loss of the best fixed decision in hindsight. The table shows the mean over the seeds at the longest T. The regret is exact where one oracle call or a closed form gives the best decision. Otherwise it is certified to lie in the interval.",
+        "The regret is a learner’s total loss minus the total loss of the best fixed decision in hindsight. The table shows the mean over the seeds at the longest T. The regret is exact if one oracle call or a closed form gives the best decision. Otherwise the regret is certified to lie in the interval.",
     ];
     if any(|r| r.exponent.is_some()) {
-        all.push("Each horizon T is a separate run. The measured exponent is the slope of log regret against log T over the longer half of the horizons, ± half of its 95 % interval over the seeds. It is compared with the theorem’s exponent, or with the slope of the bound if the bound is logarithmic. The theorems’ step sizes are conservative. On drifting streams, the exponent mainly reflects how the step sizes depend on T.");
+        all.push("Each horizon T is a separate run. The measured exponent is the slope of log regret against log T over the longer half of the horizons, ± half of its 95 % interval over the seeds. The program compares the measured exponent with the theorem’s exponent, or with the slope of the bound if the bound is logarithmic. The theorems’ step sizes are conservative. On drifting streams, the exponent mainly reflects how the step sizes depend on T.");
     }
-    all.push("A theorem’s bound counts only if its assumptions are met. The bound is kept if the upper end of the interval is not above it. Every feasible learner’s regret is at most G·D·T, where G is the largest gradient norm seen and D is the set’s diameter. If losses are never negative, the regret is also at most the total loss. A bound or an upper end that is not below the smaller of these limits is called vacuous.");
+    all.push("A theorem’s bound counts only if its assumptions are met. The bound is kept if it is not below the upper end of the interval. Every feasible learner’s regret is at most G·D·T, where G is the largest gradient norm seen and D is the set’s diameter. If losses are never negative, the regret is also at most the total loss. A bound or an upper end is called vacuous if it is not below the smaller of these limits.");
     all.push("A dash stands for a value that was not measured, for an exponent that can’t be fitted (fewer than three horizons, or a regret ≤ 0), or for a missing theorem.");
     if learners().any(|l| l.scales.len() > 1) {
-        all.push("“best ×” gives the factor on the step size with the least regret in these runs, chosen in hindsight. A † marks a best factor that is the smallest or the largest factor tried.");
+        all.push("“best ×” gives the factor on the step size that had the least regret in these runs. This factor is known only in hindsight. A † marks a best factor that is the smallest or the largest factor tried.");
     }
     if learners().any(LearnerConfig::projects) {
         all.push(
-            "* This learner projects onto the set in every round. The others avoid projections.",
+            "* This learner projects onto the set in every round. The other learners avoid projections.",
         );
     }
     if results.iter().any(|r| !r.timing.is_empty()) {

@@ -294,7 +294,8 @@ impl Run<'_> {
     ) -> Result<u64> {
         let mut count = 0;
         for example in examples {
-            if self.rejected.contains(&example.line) {
+            let is_left_out = self.session.lacks_label(&example);
+            if is_left_out || self.rejected.contains(&example.line) {
                 continue;
             }
             let label = example.label.unwrap_or(f64::NAN);

@@ -113,7 +113,8 @@ pub fn save(session: &Session, path: &Path, resume: bool) -> Result<()> {
         sections.push(section(FEATURES, postcard::to_stdvec(features))?);
     }
     if resume {
-        sections.push(section("tally", postcard::to_stdvec(&session.tally))?);
+        let reports = (&session.tally, &session.written);
+        sections.push(section("reports", postcard::to_stdvec(&reports))?);
     }
     for (k, model) in session.models.iter().enumerate() {
         if resume || plan.is_unit_free() {
@@ -201,8 +202,8 @@ impl Sections<'_> {
         session.counters = head.counters;
         session.baseline = head.baseline.clone();
         // Older models have no such section.
-        if self.file.section("tally").is_some() {
-            session.tally = self.binary("tally")?;
+        if self.file.section("reports").is_some() {
+            (session.tally, session.written) = self.binary("reports")?;
         }
         Ok(session)
     }

@@ -14,7 +14,7 @@ use crate::progress::Every;
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct Input {
-    /// File with the examples, plain or compressed by gzip, bzip2, zstd or xz [default: standard
+    /// File with the examples, plain or compressed by gzip, bzip2, zstd, xz or zip [default: standard
     /// input]
     pub data: Option<PathBuf>,
     /// Format of the data: libsvm, vw, csv, tsv or jsonl [default: detected from the name, then from
@@ -37,6 +37,7 @@ impl Input {
         ReadOptions {
             format: self.format,
             on_error: self.on_error,
+            labels_may_miss: true,
             ..planned
         }
     }

@@ -53,6 +53,20 @@ impl Schedule {
         schedule
     }
 
+    /// The schedule of a resumed run after `round`, whose last report was earlier.
+    pub fn resumed(every: Every, round: u64, last: u64, totals: &Counters) -> Self {
+        Self {
+            last,
+            totals: *totals,
+            ..Self::new(every, round, totals)
+        }
+    }
+
+    /// The round and the totals of the last report.
+    pub fn since(&self) -> (u64, Counters) {
+        (self.last, self.totals)
+    }
+
     pub fn is_due(&self, round: u64) -> bool {
         round >= self.next
     }

@@ -198,6 +198,13 @@ impl Run<'_> {
         if self.skipped > 0 {
             self.say_entry("skipped", &format::count(self.skipped));
         }
+        if self.unlabelled > 0 {
+            let text = format!(
+                "{} examples, predicted and not learnt from",
+                format::count(self.unlabelled)
+            );
+            self.say_entry("without label", &text);
+        }
         if !is_complete || !self.options.reports.shows(Progress::Table) {
             return Ok(());
         }

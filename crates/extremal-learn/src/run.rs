@@ -1,19 +1,20 @@
 //! The command `learn`: it plays the examples of a stream, reports, and saves the model.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 use extremal::kernel;
 use extremal::learner::default_radius;
 use extremal_data::{Batch, Example, Next, OnError, ReadOptions, Reader};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, finite};
 use crate::hindsight::{Found, Kept};
 use crate::model::{Saved, save};
 use crate::options::LearnOptions;
 use crate::plan::Plan;
 use crate::progress::{Every, Schedule};
 use crate::score::{self, Score};
-use crate::session::{Round, Session};
+use crate::session::{Round, Session, Written};
 use crate::stream::{Sink, name_of};
 use crate::{certified, check, format, report};
 
@@ -113,6 +114,7 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     };
     run.summarise(played.is_ok())?;
     let end = played.and_then(|end| run.evaluate(end, &read));
+    let end = end.and_then(|end| run.check_skipped(end));
     run.finish(&end);
     end
 }
@@ -154,6 +156,14 @@ pub(crate) struct Run<'a> {
     /// The examples, if `--hindsight` needs them and the input can be read only once.
     pub kept: Option<Kept>,
     pub skipped: u64,
+    /// Rows that the reader skipped and earlier runs consumed.
+    skipped_before: u64,
+    /// Examples without a label, which are only predicted.
+    pub unlabelled: u64,
+    /// The most frequent problem of the rows that the reader skipped.
+    reason: Option<String>,
+    /// The first problem of the other rows that were skipped, and their number.
+    rejection: Option<(String, u64)>,
     /// The lines of the examples that were skipped, for `--hindsight`.
     pub rejected: HashSet<u64>,
     pub notes: Vec<String>,
@@ -185,8 +195,20 @@ impl<'a> Run<'a> {
             )));
         }
         let create = |path: &Option<_>| path.as_deref().map(Sink::create).transpose();
-        let mut outputs = [create(&reports.predictions)?, create(&reports.trace)?];
-        if let Some(trace) = &mut outputs[TRACE] {
+        let written = match models.skip_consumed {
+            true => session.written,
+            false => Written::default(),
+        };
+        let open = |path: &Option<PathBuf>, kept| match (path, kept) {
+            (Some(path), Some(kept)) => Sink::append(path, kept).map(Some),
+            (path, _) => create(path),
+        };
+        let trace_before = written.trace.filter(|_| reports.trace.is_some());
+        let mut outputs = [
+            open(&reports.predictions, written.predictions)?,
+            open(&reports.trace, trace_before.map(|(length, ..)| length))?,
+        ];
+        if let Some(trace) = outputs[TRACE].as_mut().filter(|trace| trace.length == 0) {
             trace.line(report::TRACE_KEYS)?;
         }
         let (round, totals) = (session.rounds(), session.counters);
@@ -204,10 +226,17 @@ impl<'a> Run<'a> {
             nonzeros: 0,
             kept: keeps.then(Kept::default),
             skipped: 0,
+            skipped_before: written.skipped,
+            unlabelled: 0,
+            reason: None,
+            rejection: None,
             rejected: HashSet::new(),
             notes: Vec::new(),
             lines: Schedule::new(reports.every, round, &totals),
-            rows: Schedule::new(trace_every, round, &totals),
+            rows: match trace_before {
+                Some((_, last, before)) => Schedule::resumed(trace_every, round, last, &before),
+                None => Schedule::new(trace_every, round, &totals),
+            },
             outputs,
             certificate: create(&reports.certificate)?,
             last: Round::default(),
@@ -221,15 +250,19 @@ impl<'a> Run<'a> {
 
     fn passes(&mut self, first: Reader, read: &ReadOptions) -> Result<End> {
         let path = self.options.input.path();
-        let mut to_skip = self.consumed;
+        let mut to_skip = (self.consumed, self.skipped_before);
+        self.session.written.skipped = self.skipped_before;
         let mut first = Some(first);
         for _ in 0..self.options.passes {
             let mut reader = match first.take() {
                 Some(reader) => reader,
                 None => Reader::open(path, read)?,
             };
+            let to_pass = to_skip.1;
             let end = self.pass(&mut reader, &mut to_skip);
-            self.skipped += reader.skipped();
+            // Without those of earlier runs.
+            self.skipped += reader.skipped() - (to_pass - to_skip.1);
+            self.reason = reader.skip_reason().map(String::from);
             for note in reader.warnings() {
                 self.note(note);
             }
@@ -237,7 +270,10 @@ impl<'a> Run<'a> {
                 return Ok(End::Interrupted);
             }
         }
-        match to_skip {
+        match to_skip.0 {
+            0 if self.session.rounds() == 0 && self.unlabelled > 0 => Err(self.data_error(
+                "no example has a label. Use --label NAME if another column or key has the labels".into(),
+            )),
             0 => Ok(End::Done),
             missing => Err(self.data_error(format!(
                 "the model has consumed {} more examples than the stream has. Check that the model was trained on this stream",
@@ -246,7 +282,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn pass(&mut self, reader: &mut Reader, to_skip: &mut u64) -> Result<End> {
+    /// Plays a file, after the examples and the skipped rows that the model has consumed.
+    fn pass(&mut self, reader: &mut Reader, (to_skip, to_pass): &mut (u64, u64)) -> Result<End> {
         loop {
             let (done, of) = reader.progress();
             let batch = match reader.next_unless(&|| self.host.is_stopped())? {
@@ -260,8 +297,22 @@ impl<'a> Run<'a> {
             if let Some(kept) = &mut self.kept {
                 kept.push(batch, skipped as usize);
             }
-            let examples: Vec<Example<'_>> = batch.iter().skip(skipped as usize).collect();
-            if self.play(&examples)? == End::Interrupted {
+            let examples: Vec<Example<'_>> = batch.iter().collect();
+            let mut from = skipped as usize;
+            for at in batch.skipped() {
+                if *to_pass > 0 {
+                    *to_pass -= 1;
+                    continue;
+                }
+                let at = from.max(*at);
+                if self.play(&examples[from..at])? == End::Interrupted {
+                    return Ok(End::Interrupted);
+                }
+                from = at;
+                self.session.written.skipped += 1;
+                self.write(PREDICTIONS, |out| out.line(""))?;
+            }
+            if self.play(&examples[from..])? == End::Interrupted {
                 return Ok(End::Interrupted);
             }
             // A pipe may be silent for long.
@@ -291,11 +342,21 @@ impl<'a> Run<'a> {
             if memory > 0.5 * most {
                 stride = stride.min(CAREFUL_STRIDE);
             }
+            let lacks_label = |example| self.session.lacks_label(example);
+            match examples[..stride].iter().position(lacks_label) {
+                Some(0) => {
+                    self.only_predict(&examples[0])?;
+                    examples = &examples[1..];
+                    continue;
+                }
+                Some(labelled) => stride = labelled,
+                None => {}
+            }
             let played = self
                 .session
                 .play(&examples[..stride], self.threads, &mut rounds);
+            self.record(&rounds, examples)?;
             examples = &examples[rounds.len()..];
-            self.record(&rounds)?;
             if let (Err(error), [example, rest @ ..]) = (played, examples) {
                 self.reject(error, example)?;
                 examples = rest;
@@ -320,37 +381,71 @@ impl<'a> Run<'a> {
         if self.options.input.on_error == OnError::Stop || self.session.is_torn {
             return Err(error);
         }
-        if self.skipped == 0 {
-            self.note(format!("skipped {error}"));
+        match &mut self.rejection {
+            Some((_, count)) => *count += 1,
+            None => {
+                self.rejection = Some((error.to_string(), 1));
+                self.note(format!("skipped {error}"));
+            }
         }
         self.skipped += 1;
         self.session.skip();
+        self.write(PREDICTIONS, |out| out.line(""))?;
         if self.options.reports.hindsight {
             self.rejected.insert(example.line);
         }
         Ok(())
     }
 
+    /// Writes the prediction of an example without a label. The model does not learn from it.
+    fn only_predict(&mut self, example: &Example<'_>) -> Result<()> {
+        let file = name_of(self.options.input.path());
+        let prediction = self.session.predict(example);
+        let prediction = prediction.map_err(|why| Error::at_line(why, &file, example))?;
+        let prediction = finite("prediction", prediction, &file, example)?;
+        self.session.skip();
+        self.unlabelled += 1;
+        let plan = &self.session.plan;
+        let written = self.outputs[PREDICTIONS].as_mut().map_or(Ok(()), |out| {
+            out.prediction(plan, plan.link, prediction, example.tag)
+        });
+        self.keep_going(PREDICTIONS, written)
+    }
+
+    /// An error if more than one row in ten was skipped.
+    fn check_skipped(&mut self, end: End) -> Result<End> {
+        if end != End::Done {
+            return Ok(end);
+        }
+        let (first, count) = self.rejection.take().unwrap_or_default();
+        let reason = match self.reason.take() {
+            Some(reason) if 2 * count <= self.skipped => reason,
+            _ => first,
+        };
+        let used = self.session.rounds() - self.rounds_before + self.unlabelled;
+        let file = name_of(self.options.input.path());
+        few_skipped(&file, self.skipped, used, &reason).map(|()| end)
+    }
+
     /// Writes the predictions of some rounds, and the report and the model if they are due.
-    fn record(&mut self, rounds: &[Round]) -> Result<()> {
+    fn record(&mut self, rounds: &[Round], examples: &[Example<'_>]) -> Result<()> {
         let Some(last) = rounds.last() else {
             return Ok(());
         };
         self.last = *last;
-        for played in rounds {
+        for (played, example) in rounds.iter().zip(examples) {
             self.nonzeros += played.features;
             let Some(out) = &mut self.outputs[PREDICTIONS] else {
                 continue;
             };
             let plan = &self.session.plan;
-            let written = out.prediction(plan, plan.link, played.prediction);
+            let written = out.prediction(plan, plan.link, played.prediction, example.tag);
             self.keep_going(PREDICTIONS, written)?;
         }
         let round = self.session.rounds();
         self.report(self.lines.is_due(round), self.rows.is_due(round))?;
         let every = self.options.models.checkpoint_every;
         if every.is_some_and(|n| round.is_multiple_of(n)) {
-            self.flush()?;
             self.save()?;
         }
         Ok(())
@@ -389,10 +484,11 @@ impl<'a> Run<'a> {
     /// Writes the last report, the certificate and the model. An error in one of them does not
     /// prevent the others. A closed pipe is no error, since the run is over.
     fn close(&mut self, mut end: Result<End>) -> Result<End> {
+        // The model is saved before the last row of the trace, which a resumed run may not need.
         let steps = [
+            Self::save,
             Self::report_last,
             Self::write_certificate,
-            Self::save,
             Self::flush,
         ];
         for step in steps {
@@ -453,7 +549,17 @@ impl<'a> Run<'a> {
         Error::content(&name_of(self.options.input.path()), what)
     }
 
+    /// Saves the model and the lengths of the outputs.
     fn save(&mut self) -> Result<()> {
+        if self.options.models.model.is_none() {
+            return Ok(());
+        }
+        self.flush()?;
+        let [predictions, trace] = &self.outputs;
+        let written = &mut self.session.written;
+        written.predictions = predictions.as_ref().map(|out| out.length);
+        let (last, totals) = self.rows.since();
+        written.trace = trace.as_ref().map(|out| (out.length, last, totals));
         match &self.options.models.model {
             Some(path) if self.session.is_torn => Err(Error::content(
                 &path.display().to_string(),
@@ -468,4 +574,18 @@ impl<'a> Run<'a> {
         self.write(PREDICTIONS, Sink::flush)?;
         self.write(TRACE, Sink::flush)
     }
+}
+
+/// An error if more than one row in ten was skipped.
+pub(crate) fn few_skipped(file: &str, skipped: u64, used: u64, reason: &str) -> Result<()> {
+    if 9 * skipped <= used {
+        return Ok(());
+    }
+    let [skipped, all] = [skipped, skipped + used].map(format::count);
+    Err(Error::content(
+        file,
+        format!(
+            "{skipped} of {all} rows were skipped, which is more than one in ten. The most frequent problem: {reason}"
+        ),
+    ))
 }

@@ -56,6 +56,9 @@ pub(crate) fn test(
             if host.is_stopped() {
                 return Ok(None);
             }
+            if session.lacks_label(&example) {
+                continue;
+            }
             if !by_class {
                 match signs.with(&**loss, example.label) {
                     Ok(known) => signs = known,

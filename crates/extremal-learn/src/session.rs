@@ -37,6 +37,17 @@ pub struct Counters {
     pub violation: f64,
 }
 
+/// What a run had written when its model was saved, so that `--continue` can append to it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Written {
+    /// The number of rows that the reader skipped.
+    pub skipped: u64,
+    /// The length of the file of predictions.
+    pub predictions: Option<u64>,
+    /// The length of the trace, and the round and the totals of its last row.
+    pub trace: Option<(u64, u64, Counters)>,
+}
+
 /// The numbers of one round, for reports.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Round {
@@ -202,6 +213,7 @@ pub struct Session {
     pub(crate) is_torn: bool,
     /// Error rate and AUC, or RMSE and R².
     pub(crate) tally: Tally,
+    pub(crate) written: Written,
     /// The loss without features.
     pub baseline: Baseline,
     /// The dimension for which memory is reserved.
@@ -240,6 +252,7 @@ impl Session {
             counters: Counters::default(),
             is_torn: false,
             tally,
+            written: Written::default(),
             baseline: Baseline::default(),
             point: Vec::new(),
             columns: None,
@@ -446,6 +459,11 @@ impl Session {
     /// may be NaN or infinite.
     pub fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
         predicted(self.scores(example))
+    }
+
+    /// Whether the loss needs the label that an example does not have.
+    pub(crate) fn lacks_label(&self, example: &Example<'_>) -> bool {
+        example.label.is_none() && self.objective.loss().labels() != extremal::loss::Labels::None
     }
 
     /// Measures how far the decisions are outside their set, and stores the maximum.

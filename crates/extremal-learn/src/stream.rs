@@ -1,7 +1,7 @@
 //! Outputs that are written line by line.
 
-use std::fmt::Display;
-use std::io::{BufWriter, Write};
+use std::fmt::{Display, Write as _};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::config::Link;
@@ -17,6 +17,9 @@ pub(crate) fn name_of(path: Option<&Path>) -> String {
 pub(crate) struct Sink {
     path: PathBuf,
     out: BufWriter<Box<dyn Write>>,
+    line: String,
+    /// The length of the file, together with the part that was kept.
+    pub length: u64,
 }
 
 impl Sink {
@@ -29,18 +32,61 @@ impl Sink {
         Ok(Self {
             path: path.into(),
             out: BufWriter::with_capacity(1 << 16, out),
+            line: String::new(),
+            length: 0,
+        })
+    }
+
+    /// Opens the file of an earlier run, to append to its first `kept` bytes. A file that does not
+    /// exist is created.
+    pub fn append(path: &Path, kept: u64) -> Result<Self> {
+        let is_file = |about: &std::fs::Metadata| about.is_file();
+        let length = match std::fs::metadata(path).ok().filter(is_file) {
+            Some(about) if path.as_os_str() != "-" => about.len(),
+            _ => return Self::create(path),
+        };
+        if length < kept {
+            let name = path.display().to_string();
+            let what = format!(
+                "the file has {length} bytes, but the run that saved the model had written {kept}. Choose another file to write only the rest"
+            );
+            return Err(extremal_data::Error::content(&name, what).into());
+        }
+        let open = || {
+            let mut file = std::fs::OpenOptions::new().write(true).open(path)?;
+            file.set_len(kept)?;
+            file.seek(SeekFrom::End(0))?;
+            Ok(file)
+        };
+        let out: Box<dyn Write> = Box::new(open().map_err(cant_write(path))?);
+        Ok(Self {
+            path: path.into(),
+            out: BufWriter::with_capacity(1 << 16, out),
+            line: String::new(),
+            length: kept,
         })
     }
 
     pub fn line(&mut self, text: impl Display) -> Result<()> {
-        Ok(writeln!(self.out, "{text}").map_err(cant_write(&self.path))?)
+        self.tagged(text, "")
+    }
+
+    /// Writes a line with a tag at its end.
+    pub fn tagged(&mut self, text: impl Display, tag: &str) -> Result<()> {
+        self.line.clear();
+        let blank = if tag.is_empty() { "" } else { " " };
+        // This can't fail: the text is in memory.
+        let _ = writeln!(self.line, "{text}{blank}{tag}");
+        let written = self.out.write_all(self.line.as_bytes());
+        self.length += self.line.len() as u64;
+        Ok(written.map_err(cant_write(&self.path))?)
     }
 
     /// Writes a prediction: the name of the class, or the value that the link gives.
-    pub fn prediction(&mut self, plan: &Plan, link: Link, prediction: f64) -> Result<()> {
-        match plan.classes().get(prediction as usize) {
-            Some(name) => self.line(name),
-            None => self.line(link.of(prediction)),
+    pub fn prediction(&mut self, plan: &Plan, link: Link, value: f64, tag: &str) -> Result<()> {
+        match plan.classes().get(value as usize) {
+            Some(name) => self.tagged(name, tag),
+            None => self.tagged(link.of(value), tag),
         }
     }
 

@@ -30,7 +30,7 @@ pub fn dataset_entries<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
 /// The rows and the labels of a data set; None if it has no labels.
 type Data<'py> = (Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyArray1<f64>>>);
 
-/// Reads a data set. The numbers are those of the file, without any scaling.
+/// Reads a data set. The numbers are the file's numbers, without any scaling.
 #[pyfunction]
 pub fn dataset<'py>(py: Python<'py>, name: &str) -> PyResult<Data<'py>> {
     let source = RowSource::embedded(name);

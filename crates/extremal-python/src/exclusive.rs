@@ -41,8 +41,8 @@ impl<T: ?Sized> Exclusive<T> {
 }
 
 impl<T: ?Sized + Send> Exclusive<T> {
-    /// Acquires the lock, and lets other Python threads run while it waits. If this thread already holds
-    /// the lock, raises an exception with the text `busy`.
+    /// Acquires the lock. Other Python threads can run while this thread waits. If this thread already
+    /// holds the lock, raises an exception with the text `busy`.
     pub fn lock(&self, py: Python<'_>, busy: &'static str) -> PyResult<Guard<'_, T>> {
         let me = std::thread::current().id();
         let value = match self.value.try_lock() {
@@ -62,9 +62,8 @@ impl<T: ?Sized + Send> Exclusive<T> {
         Ok(Guard { owner: self, value })
     }
 
-    /// Pauses if another thread waits for the lock, so that the other thread can acquire the lock. The
-    /// mutex is not fair: without the pause, a long run would acquire the lock again before another
-    /// thread wakes up.
+    /// Pauses if another thread waits for the lock, so that the other thread can acquire the lock.
+    /// Without the pause, a long run would acquire the lock again before the other thread wakes up.
     pub fn yield_to_waiting(&self, py: Python<'_>) {
         if self.waiting.load(Ordering::Relaxed) > 0 {
             py.detach(|| std::thread::sleep(Duration::from_micros(200)));

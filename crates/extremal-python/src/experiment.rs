@@ -27,10 +27,10 @@ fn part(toml: &str, line: usize) -> String {
 
 /// Runs an experiment given as TOML or JSON, writes its tables and its report into `out`, and returns
 /// the table as text. Calls `note` with each note about the data. Calls `progress` with the number of
-/// rounds played and the number of all rounds. With `update`, `out` may hold a different experiment.
+/// rounds played and the total number of rounds. With `update`, `out` may hold a different experiment.
 #[pyfunction]
 #[pyo3(signature = (text, name, out, *, json=false, update=false, threads=None, note=None, progress=None))]
-#[allow(clippy::too_many_arguments)] // keywords, each with a name of its own
+#[allow(clippy::too_many_arguments)] // Python passes these arguments by name
 pub fn compare(
     py: Python<'_>,
     text: &str,
@@ -84,7 +84,7 @@ pub fn compare(
     let stop = AtomicBool::new(false);
     let (expected, played) = (AtomicU64::new(0), AtomicU64::new(0));
     let start = Instant::now();
-    // the report shows this command; for a dict, the only file is the copy in the output directory
+    // The report shows this command. For a dict, the only file is the copy in the output directory.
     let place = if name.is_file() {
         name
     } else {

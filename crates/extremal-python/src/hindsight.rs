@@ -19,9 +19,9 @@ use crate::set::Set;
 type Found<'py> = (Bound<'py, PyArray1<f64>>, f64, f64);
 
 /// The best fixed decision for the rows of a matrix. If a learner's set follows the data, the decision
-/// is the best one in the learner's present set.
+/// is the best decision of the learner's current set.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)] // called by Python alone
+#[allow(clippy::too_many_arguments)] // only Python calls this function
 pub fn best<'py>(
     py: Python<'py>,
     set: &Set,
@@ -60,7 +60,7 @@ pub fn best<'py>(
         pushed.map_err(|e| raise(&format!("row {k}: {e}")))?;
         k += 1;
     }
-    // the sum has copied the rows: from here on, other threads may write to the arrays
+    // the sum has copied the rows, so that other threads may now write to the arrays
     drop((rows, y, weights));
     let options = Options {
         relative_gap: gap,

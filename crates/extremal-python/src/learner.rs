@@ -76,8 +76,8 @@ impl Learner {
         trivial_regret(gradient, diameter, rounds, total_loss)
     }
 
-    /// The comparators of a learner whose set follows the data: the ball of weights in units of the
-    /// features' largest values, and these largest values. None for other learners.
+    /// For a learner whose set follows the data, the largest value of each feature, and the ball of the
+    /// weights after multiplication by these values. None for other learners.
     pub fn in_units(&self, py: Python<'_>) -> PyResult<Option<(SharedSet, Vec<f64>)>> {
         let learner = self.lock(py)?;
         let Some(own) = learner.by_example() else {
@@ -93,7 +93,7 @@ impl Learner {
         Ok(Some((Arc::new(ball), scales.collect())))
     }
 
-    /// The exception that the set's callback raised, or else the error.
+    /// The exception that the set's callback raised. If there is none, the library's error.
     pub fn failed(&self, py: Python<'_>, error: &dyn std::fmt::Display) -> PyErr {
         raise_pending(error, &self.set.bind(py).get().pending)
     }
@@ -101,7 +101,7 @@ impl Learner {
 
 #[pymethods]
 impl Learner {
-    /// Makes a learner on a set from its spec. `state` is the result of an earlier call of `save`.
+    /// Makes the learner of a spec on a set. `state` is the result of an earlier call of `save`.
     #[new]
     #[pyo3(signature = (spec, set, storage="dense", state=None))]
     fn new(
@@ -124,6 +124,24 @@ impl Learner {
             spec,
             storage,
             set,
+        })
+    }
+
+    /// Returns a copy of the learner in a larger dimension. Its set must be able to grow.
+    fn grown(&self, py: Python<'_>, dim: usize) -> PyResult<Self> {
+        let on = self.set.bind(py).get();
+        let set = on.grown(dim)?;
+        let saved = self.lock(py)?.save().map_err(|e| raise(&e))?;
+        let failed = |e: extremal::Error| raise_pending(&e, &on.pending);
+        let built = self.spec.build_stored(&on.set, self.storage);
+        let mut learner = built.map_err(failed)?;
+        learner.load(&saved).map_err(failed)?;
+        learner.grow(dim).map_err(failed)?;
+        Ok(Self {
+            learner: Exclusive::new(learner),
+            spec: self.spec.clone(),
+            storage: self.storage,
+            set: Py::new(py, set)?,
         })
     }
 
@@ -412,8 +430,8 @@ pub fn predict<'py>(
     Ok(PyArray1::from_vec(py, predictions))
 }
 
-/// The spec of a learner, changed so that rows start with an intercept, or so that rows have no
-/// intercept. A spec that contradicts this is an error.
+/// The spec of a learner with `intercept` set, so that rows start with an intercept or have none. It is
+/// an error if the spec already sets `intercept` to the other value.
 #[pyfunction]
 pub fn with_intercept(spec: &str, intercept: bool) -> PyResult<String> {
     let mut spec: LearnerSpec = spec.parse().map_err(|e| raise(&e))?;

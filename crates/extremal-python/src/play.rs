@@ -26,7 +26,7 @@ const POLL: Duration = Duration::from_millis(1);
 /// The largest dimension in which copying a learner's state is fast.
 const LARGE: usize = 1 << 12;
 
-/// How many numbers are recorded per round.
+/// The number of values that are recorded per round.
 pub const COLUMNS: usize = 6;
 
 /// The time that one call may take. If rounds are short, the clock is not read in every round.
@@ -35,7 +35,7 @@ struct TimeSlice {
     /// The number of rounds after which the clock is read again.
     next_poll: usize,
     /// The largest number of rounds between two readings. Without this limit, a few long rows after many
-    /// short ones could exceed the time.
+    /// short rows could exceed the time.
     most: usize,
 }
 
@@ -123,13 +123,14 @@ impl Run<'_, '_> {
             None => learner.failed(py, &e),
             Some(row) => learner.failed(py, &format!("row {}: {e}", row + played)),
         };
-        // The history reads this attribute. Exceptions with slots do not accept it.
+        // The history reads this attribute. Some exceptions do not accept new attributes.
         let _ = error.value(py).setattr("_played", played);
         Err(error)
     }
 }
 
-/// The memory of an array of records, which has one row per round. Empty without an array.
+/// The memory of an array of records, which has one row per round. The result is empty if there is no
+/// array.
 pub fn records_of<'a>(
     given: &'a mut Option<PyReadwriteArray2<'_, f64>>,
     rows: usize,

@@ -1,4 +1,5 @@
-//! Gives Python access to the registry, from which it makes functions, signatures and documentation.
+//! Gives Python access to the registry. Python code makes functions, signatures and documentation from
+//! the registry.
 
 use extremal::learner::LearnerSpec;
 use extremal::loss::LossSpec;

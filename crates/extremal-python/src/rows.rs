@@ -24,7 +24,7 @@ pub enum Matrix<'py> {
     ),
 }
 
-/// A borrowed array with one number per row, if given.
+/// A borrowed array with one number per row. `None` if the caller passed no array.
 pub type Each<'py> = Option<PyReadonlyArray1<'py, f64>>;
 
 #[derive(Clone, Copy)]
@@ -152,7 +152,7 @@ impl<'a> Examples<'a> {
         self.order.map_or(self.count, <[i64]>::len)
     }
 
-    /// A stream of the examples, starting with number `start`.
+    /// A stream of the examples, starting with example `start`.
     pub fn stream(self, start: usize) -> Replay<'a> {
         Replay {
             examples: self,
@@ -205,7 +205,7 @@ impl<'a> Examples<'a> {
     }
 }
 
-/// Whether all numbers are at most this large, and not NaN.
+/// Whether no number is NaN or has an absolute value above `most`.
 fn are_within(numbers: &[f64], most: f64) -> bool {
     // The loop has no branch per number, so that the compiler vectorises it.
     let fine = |part: &[f64]| part.iter().fold(true, |fine, v| fine & (v.abs() <= most));
@@ -246,7 +246,7 @@ impl Replay<'_> {
         let weight = all.weights.map_or(1.0, |weights| weights[i]);
         let mut label = all.labels.map_or(0.0, |labels| labels[i]);
         if let Some(class) = all.class {
-            // without a branch, which would be mispredicted
+            // this formula needs no branch, which the processor would mispredict
             label = 2.0 * f64::from(u8::from(label == class)) - 1.0;
         }
         let row = self.row(i);

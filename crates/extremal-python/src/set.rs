@@ -29,6 +29,19 @@ impl Set {
     fn failed(&self, error: &extremal::Error) -> PyErr {
         raise_pending(error, &self.pending)
     }
+
+    /// The set in a larger dimension.
+    pub fn grown(&self, dim: usize) -> PyResult<Self> {
+        let spec = self.spec.clone().map(|spec| match spec.has_key("dim") {
+            true => spec.with("dim", dim).unwrap_or(spec),
+            false => spec,
+        });
+        Ok(Self {
+            set: extremal::set::grown(&self.set, dim).map_err(|e| self.failed(&e))?,
+            spec,
+            pending: self.pending.clone(),
+        })
+    }
 }
 
 #[pymethods]
@@ -54,7 +67,7 @@ impl Set {
     /// Makes a set from a Python function that minimises ⟨direction, v⟩ over the set.
     #[staticmethod]
     #[pyo3(signature = (oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_convexity=None, centre=None, violation=None, name="custom"))]
-    #[allow(clippy::too_many_arguments)] // keywords, each with a name of its own
+    #[allow(clippy::too_many_arguments)] // Python passes these arguments by name
     fn custom(
         py: Python<'_>,
         oracle: Py<PyAny>,

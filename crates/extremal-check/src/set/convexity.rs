@@ -1,7 +1,7 @@
 //! The strong-convexity constant α: for x and y in the set, the ball of radius
 //! γ(1−γ)(α/2)‖x−y‖² around γx + (1−γ)y lies in the set. The largest ball around m that lies in the set
-//! has the radius min h(n) − ⟨n, m⟩ over unit vectors n, where h is the support function. Every n gives
-//! an upper bound on this radius, so that a ball that is too large is proven to be too large.
+//! has the radius min (h(n) − ⟨n, m⟩), where n is a unit vector and h is the support function. Every n
+//! gives an upper bound on this radius. The bound proves that a larger ball does not lie in the set.
 
 use extremal::set::CurvatureKind;
 
@@ -40,7 +40,8 @@ fn normalised(a: &[f64]) -> Option<Vec<f64>> {
     (size > 1e-12).then(|| scaled(a, 1.0 / size))
 }
 
-/// An upper bound on the radius of the largest ball around m, by descent along v(n) − m from each start.
+/// An upper bound on the radius of the largest ball around m. Descent along v(n) − m from each start
+/// finds the bound.
 pub(super) fn room(sample: &Sample<'_>, m: &[f64], starts: &[Vec<f64>]) -> Verdict<f64> {
     let mut best = f64::INFINITY;
     for start in starts {
@@ -113,7 +114,7 @@ fn chords(sample: &Sample<'_>) -> Verdict<Vec<Chord>> {
     Ok(all)
 }
 
-/// A ball of the size that α states, around a point of the chord from x to y.
+/// A ball of the size that α implies, around a point of the chord from x to y.
 #[derive(Default)]
 struct Share {
     /// The ratio of the ball's radius to the largest radius. The ball is too large if this ratio
@@ -165,7 +166,7 @@ fn smooth_support(sample: &Sample<'_>) -> Verdict {
         let width = (h(&a)? + h(&scaled(&a, -1.0))?) / norm_p(&a, q);
         ensure!(
             width <= curvature.width * (1.0 + 1e-9),
-            "along {} the width is {width}; the curvature states {}",
+            "along {} the width is {width}; the curvature allows {}",
             show(&a),
             curvature.width
         );
@@ -189,7 +190,7 @@ fn smooth_support(sample: &Sample<'_>) -> Verdict {
             let scale = before.abs().max(after.abs()).powi(2);
             ensure!(
                 grown <= allowed + 1e-10 * scale,
-                "from {} by {}, the power of the support function grows to {grown}; {curvature:?} allows {allowed}",
+                "from {}, a step of {} increases the power of the support function to {grown}; {curvature:?} allows {allowed}",
                 show(&a),
                 show(&b)
             );

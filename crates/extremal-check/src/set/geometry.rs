@@ -39,7 +39,7 @@ pub(crate) fn exact_laws<'a>() -> Vec<Law<Sample<'a>>> {
             let (longest, stated) = (norm_bound(s)?, s.geometry.norm_bound);
             ensure!(
                 longest >= 0.99 * stated,
-                "no point was found longer than {longest}; the norm bound is {stated}"
+                "no point was found with a norm above {longest}; the norm bound is {stated}"
             );
             Ok(())
         }),

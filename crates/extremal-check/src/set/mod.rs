@@ -25,8 +25,8 @@ pub struct SetCheck {
     /// default is 1e-8.
     pub projection: f64,
     /// Whether the set's constants must be attained, its violation must be proportional to the
-    /// distance, and its oracle must be exact and independent of the atom passed to it. The default
-    /// is false: a larger diameter only makes the theorems' bounds larger.
+    /// distance, and its oracle must be exact and ignore the earlier content of the atom. The default
+    /// is false, because larger constants only make the theorems' bounds larger.
     pub exact: bool,
 }
 
@@ -68,7 +68,7 @@ const FIRST: &str = "every direction of norm 0 or between 1e-140 and 1e140 has a
 /// The largest violation that counts as feasible.
 const FEASIBLE: f64 = 1e-9;
 
-/// A set, with the answers of its oracle on which the laws are checked.
+/// A set, with the answers of its oracle. The laws are checked on these answers.
 pub(crate) struct Sample<'a> {
     check: SetCheck,
     set: &'a dyn Set,

@@ -1,5 +1,5 @@
-//! The laws of oracles. For every finite direction, an oracle returns a feasible minimiser, and the
-//! same one in every call. For any other input, it returns an error.
+//! The laws of oracles. For every finite direction, an oracle returns a feasible minimiser. Every call
+//! with the same direction returns the same minimiser. For any other input, an oracle returns an error.
 
 use extremal::set::Atom;
 
@@ -103,7 +103,7 @@ fn true_value(sample: &Sample<'_>) -> Verdict {
         let (said, here) = (answer.found.value / top, dot(&unit, &answer.atom));
         ensure!(
             (said - here).abs() <= sample.check.oracle * norm(&unit) * sample.size,
-            "direction {}, {}: it returned {:e} for ⟨direction, atom⟩ = {:e}",
+            "direction {}, {}: the oracle returned {:e} for ⟨direction, atom⟩ = {:e}",
             answer.kind,
             show(&answer.direction),
             answer.found.value,

@@ -37,7 +37,7 @@ fn projected(projection: &mut dyn Projection, y: &[f64]) -> Verdict<Vec<f64>> {
     Ok(x)
 }
 
-/// Points to project. They lie inside the set, just outside, outside, and far away.
+/// Points to project. They lie inside the set, near the set, and far away.
 fn hard_points(sample: &Sample<'_>, random: usize) -> Verdict<Vec<Vec<f64>>> {
     let mut r = rng(1);
     let (n, middle) = (sample.set.dim(), &sample.centre);

@@ -1,4 +1,4 @@
-//! The laws of the measures of infeasibility: the violation, the inspector and the gauge.
+//! The laws of the functions that measure infeasibility: the violation, the inspector and the gauge.
 
 use super::{FEASIBLE, Sample};
 use crate::kit::{dot, minus, norm, normals, plus, rng, scaled, telling_directions, unit};

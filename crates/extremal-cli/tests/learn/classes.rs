@@ -56,7 +56,7 @@ fn any_number_of_threads_learns_the_same() {
     };
     for every in ["2.0", "7"] {
         let alone = learnt("1", every);
-        assert_eq!(alone.1.lines().count(), 1001);
+        assert_eq!(alone.1.lines().count(), 1002);
         assert!(alone.2.len() > 10, "{:?}", alone.2);
         for threads in ["2", "3", "16"] {
             assert!(learnt(threads, every) == alone, "{threads} threads");

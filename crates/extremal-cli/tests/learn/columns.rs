@@ -96,7 +96,10 @@ fn labels_of_one_stream_say_no_in_one_way() {
     let [minus, zero, both] = [
         ("a", "-1 1:1\n1 2:1\n"),
         ("b", "0 1:1\n1 2:1\n"),
-        ("c", "1 2:1\n0 1:1\n-1 1:1\n0 2:1\n"),
+        (
+            "c",
+            &*("1 2:1\n0 1:1\n-1 1:1\n".to_string() + &"0 2:1\n".repeat(8)),
+        ),
     ]
     .map(|(name, rows)| folder.write(&format!("{name}.svm"), rows));
     let model = folder.file("m");

@@ -83,7 +83,7 @@ fn a_signal_saves_and_says_so_even_while_the_input_is_silent() {
     let folder = Folder::new("signal");
     let all = examples(40, 7);
     let model = folder.file("m");
-    for signal in ["INT", "TERM"] {
+    for signal in ["INT", "TERM", "HUP"] {
         let mut child = extremal()
             .args([
                 "learn",

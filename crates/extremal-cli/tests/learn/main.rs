@@ -5,6 +5,7 @@ mod classes;
 mod columns;
 mod interrupted;
 mod laws;
+mod lines;
 mod memory;
 mod piped;
 mod refused;

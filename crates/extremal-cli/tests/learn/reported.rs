@@ -65,7 +65,7 @@ fn checkpoints_are_at_powers_or_at_multiples_and_go_on_after_a_stop() {
 #[test]
 fn the_last_line_for_programs_counts_what_was_skipped() {
     let folder = Folder::new("json-last");
-    let all = examples(8, 22);
+    let all = examples(18, 22);
     let data = folder.write("data.svm", libsvm(&all) + "1 3:oops\n7 1:1\n");
     let words = ["learn", text(&data), "--loss", "logistic"];
     let rest = ["--on-error", "skip", "--progress", "json"];
@@ -73,7 +73,7 @@ fn the_last_line_for_programs_counts_what_was_skipped() {
     let last = lines.lines().last().unwrap();
     assert!(last.contains("\"skipped\":2"), "{last}");
     assert!(
-        last.contains("\"notes\":[\"skipped ") && last.contains("data.svm:9: "),
+        last.contains("\"notes\":[\"skipped ") && last.contains("data.svm:19: "),
         "{last}"
     );
 }
@@ -150,8 +150,10 @@ fn predictions_and_trace_are_there_at_a_checkpoint() {
 
 /// The last line for people that begins with this word, without the word.
 fn entry(said: &str, name: &str) -> f64 {
-    let lines = said.lines().filter_map(|line| line.strip_prefix(name));
-    let text = lines.last().unwrap_or_else(|| panic!("{name}: {said}"));
+    let mut lines = said.lines().filter_map(|line| line.strip_prefix(name));
+    let text = lines
+        .next_back()
+        .unwrap_or_else(|| panic!("{name}: {said}"));
     let text = text.trim().trim_end_matches(" %");
     text.parse().unwrap()
 }

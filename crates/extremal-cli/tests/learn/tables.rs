@@ -194,7 +194,7 @@ fn errors_about_tables_name_the_flag_that_helps() {
             "",
             "two columns are called `a`. Use --no-header",
         ),
-        ("5,2,x\n1,2,3,4\n3,4,5,6\n", "", "for example by tail -n +2"),
+        ("5,2,x\n1,2,3,4\n3,4,5,6\n", "", "remove it by tail -n +2"),
         (
             "y,a\n1,x\n",
             "--numeric a",

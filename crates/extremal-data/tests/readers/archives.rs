@@ -6,7 +6,49 @@ use std::path::PathBuf;
 use crate::common::{Pieces, Row, drain, soak};
 use extremal_data::{Format, ReadOptions, Reader};
 
-const KINDS: [&str; 4] = ["gz", "bz2", "zst", "xz"];
+const KINDS: [&str; 5] = ["gz", "bz2", "zst", "xz", "zip"];
+
+/// Zip archives of several files, in the order of the bytes. With `late`, sizes follow the content.
+fn zip(files: &[(&str, &[u8])], late: bool, stored: bool) -> Vec<u8> {
+    let (mut bytes, mut directory) = (Vec::new(), Vec::new());
+    for (name, text) in files {
+        let mut packed = text.to_vec();
+        if !stored {
+            let mut to =
+                flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::new(6));
+            to.write_all(text).unwrap();
+            packed = to.finish().unwrap();
+        }
+        let (flags, method) = (if late { 8_u16 } else { 0 }, if stored { 0_u16 } else { 8 });
+        let checksum = crc32fast::hash(text);
+        let facts = [checksum, packed.len() as u32, text.len() as u32].map(u32::to_le_bytes);
+        let head = |facts: [u8; 12]| {
+            let mut head = [20_u16, flags, method, 0, 0].map(u16::to_le_bytes).concat();
+            head.extend(facts);
+            head.extend([name.len() as u16, 0].map(u16::to_le_bytes).concat());
+            head
+        };
+        bytes.extend(b"PK\x03\x04");
+        bytes.extend(head(if late {
+            [0; 12]
+        } else {
+            facts.concat().try_into().unwrap()
+        }));
+        bytes.extend(name.bytes().chain(packed));
+        if late {
+            bytes.extend([b"PK\x07\x08".to_vec(), facts.concat()].concat());
+        }
+        directory.extend(b"PK\x01\x02\x14\0");
+        directory.extend(head(facts.concat().try_into().unwrap()));
+        directory.extend([0; 14]);
+        directory.extend(name.bytes());
+    }
+    bytes.extend(&directory);
+    bytes.extend(b"PK\x05\x06\0\0\0\0\x01\0\x01\0");
+    bytes.extend((directory.len() as u32).to_le_bytes());
+    bytes.extend([0; 6]);
+    bytes
+}
 
 fn pack(kind: &str, text: &[u8]) -> Vec<u8> {
     match kind {
@@ -26,6 +68,7 @@ fn pack(kind: &str, text: &[u8]) -> Vec<u8> {
             to.write_all(text).unwrap();
             to.finish().unwrap()
         }
+        "zip" => zip(&[("a.svm", text)], text.len().is_multiple_of(2), false),
         _ => unreachable!(),
     }
 }
@@ -79,7 +122,8 @@ fn several_archives_one_after_the_other_are_one() {
     let all = text(30);
     let (first, second) = all.split_at(all.len() / 3 + 2);
     let (wanted, _) = read(all.as_bytes(), "a.svm", &options);
-    for kind in KINDS {
+    // A zip archive ends with a directory of all that is in it.
+    for kind in &KINDS[..4] {
         let mut packed = pack(kind, first.as_bytes());
         packed.extend(pack(kind, b""));
         packed.extend(pack(kind, second.as_bytes()));
@@ -145,7 +189,7 @@ fn the_second_of_two_archives_cut_anywhere_is_an_error() {
     let all = text(8);
     let (wanted, _) = read(all.as_bytes(), "a.svm", &ReadOptions::default());
     let middle = all.match_indices('\n').nth(3).unwrap().0 + 1;
-    for kind in KINDS {
+    for kind in &KINDS[..4] {
         let mut packed = pack(kind, &all.as_bytes()[..middle]);
         let first = packed.len();
         packed.extend(pack(kind, &all.as_bytes()[middle..]));
@@ -179,7 +223,69 @@ fn an_archive_with_a_flipped_bit_never_gives_other_examples() {
             // run ends with an error.
             assert!(error.is_some() || rows == wanted, "{kind}, bit {bit}");
         }
-        assert!(errors > 7 * packed.len() as u32, "{kind}: {errors}");
+        // Most of a zip archive's directory is not needed.
+        let ignored = if kind == "zip" { 8 * 80 } else { 0 };
+        let least = 7 * packed.len() as u32 - ignored;
+        assert!(errors > least, "{kind}: {errors}");
+    }
+}
+
+#[test]
+fn a_zip_archive_has_one_file() {
+    let all = text(60);
+    let all = all.as_bytes();
+    let other: (_, &[u8]) = ("__MACOSX/._b.svm", b"\0\x05");
+    let options = ReadOptions::default();
+    let (wanted, _) = read(all, "a.svm", &options);
+    for (late, stored) in [(false, false), (true, false), (false, true)] {
+        let packed = zip(
+            &[("a/", b""), ("a/b.svm", all), other],
+            late,
+            stored || !late,
+        );
+        let pieces = Pieces::new(&packed, &[1, 2, 3, 5, 8]);
+        let mut reader = Reader::from_read(Box::new(pieces), "a.zip", &options);
+        let (rows, error) = drain(reader.as_mut().unwrap());
+        assert!(rows == wanted && error.is_none(), "{error:?}");
+    }
+    let csv = zip(&[("b.csv", b"x,y\n1,2\n")], false, true);
+    let reader = Reader::from_read(Box::new(Cursor::new(csv)), "a.zip", &options).unwrap();
+    assert_eq!(reader.format(), Format::Csv);
+
+    let mut locked = zip(&[("b.svm", all)], false, false);
+    locked[6] |= 1;
+    let mut lzma = zip(&[("b.svm", all)], false, false);
+    lzma[8] = 14;
+    for (packed, count, what) in [
+        (
+            zip(&[("a.svm", all), ("b.svm", all)], false, false),
+            60,
+            "several files, such as `a.svm` and `b.svm`. Unpack it, and use one of them",
+        ),
+        (zip(&[("a/", b"")], false, true), 0, "no files"),
+        (
+            zip(&[("b.svm", all)], true, true),
+            0,
+            "the file `b.svm` in the zip archive has an unknown size. Unpack it first",
+        ),
+        (
+            locked,
+            0,
+            "the file `b.svm` in the zip archive is encrypted. Unpack it first",
+        ),
+        (
+            lzma,
+            0,
+            "the file `b.svm` in the zip archive is compressed by a method other than deflate. Unpack it first",
+        ),
+    ] {
+        let (rows, error) = read(&packed, "a.svm.zip", &options);
+        let error = error.unwrap();
+        assert!(
+            error.starts_with("a.svm.zip: can't be read: ") && error.ends_with(what),
+            "{error}"
+        );
+        assert_eq!(rows.len(), count);
     }
 }
 
@@ -192,7 +298,7 @@ fn files_are_opened_by_their_path() {
     let (wanted, _) = read(all.as_bytes(), "a.svm", &ReadOptions::default());
     let packed = pack("gz", all.as_bytes());
     std::fs::write(path("a.svm.gz"), &packed).unwrap();
-    std::fs::write(path("a.txt"), "1,2,3\n").unwrap();
+    std::fs::write(path("a.txt"), "hello\n").unwrap();
 
     let mut reader = Reader::open(Some(&path("a.svm.gz")), &ReadOptions::default()).unwrap();
     assert_eq!(reader.format(), Format::Libsvm);

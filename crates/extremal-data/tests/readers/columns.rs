@@ -110,7 +110,9 @@ fn label_and_weight_may_be_missing_where_labels_are_not_looked_at() {
 fn a_column_holds_what_it_held() {
     let (_, error) = read("y,w,a,colour,none\n1,1,red,red,\n", &model());
     let error = error.unwrap();
-    assert!(error.starts_with("f:2: column `a`: text in a column of numbers. Use --missing red"));
+    assert!(error.starts_with(
+        "f:2: column `a`: text in a column of numbers. Train the model with --missing red"
+    ));
     // A number in a column of text is a new text, unless the dictionary is frozen.
     let text = "y,w,a,colour,none\n1,1,1,7,\n";
     assert_eq!(features(text, &model()), [[(0, 1.0), (3, 1.0), (5, 1.0)]]);

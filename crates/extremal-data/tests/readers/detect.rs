@@ -43,6 +43,10 @@ fn a_line_identifies_the_format_if_only_one_fits() {
         ("0 |n a:0", Format::Vw),
         ("| a b c", Format::Vw),
         ("a,b,label", Format::Csv),
+        ("1,2,3", Format::Csv),
+        ("1 2 3", Format::Csv),
+        ("a,b\tc,d", Format::Csv),
+        ("a;b", Format::Csv),
         ("BZh,label\n", Format::Csv),
         ("BZh9,label", Format::Csv),
         ("a\tb\tlabel", Format::Tsv),
@@ -68,7 +72,7 @@ fn a_line_identifies_the_format_if_only_one_fits() {
             format!("-: the file looks most like {error}; use --format if it has another format");
         assert_eq!(detected("-", line), Err(wanted));
     }
-    for line in ["a,b\tc,d", "1,2,3", "1 2 3", "hello", "1", ""] {
+    for line in ["hello", "hello world", "1", ""] {
         let error = detected("-", line).unwrap_err();
         assert!(
             error.contains("neither the name nor the first line"),

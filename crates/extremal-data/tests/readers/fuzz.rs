@@ -3,12 +3,14 @@
 use crate::common::{Pieces, Rng, soak};
 use extremal_data::{Format, Labels, OnError, ReadOptions, Reader};
 
-const SEEDS: [(Format, &[u8]); 5] = [
+const SEEDS: [(Format, &[u8]); 7] = [
     (Format::Libsvm, include_bytes!("corpus/libsvm.txt")),
     (Format::Vw, include_bytes!("corpus/vw.txt")),
     (Format::Csv, include_bytes!("corpus/csv.txt")),
     (Format::Tsv, include_bytes!("corpus/tsv.txt")),
     (Format::Jsonl, include_bytes!("corpus/jsonl.txt")),
+    (Format::Jsonl, include_bytes!("corpus/records.txt")),
+    (Format::Jsonl, include_bytes!("corpus/array.txt")),
 ];
 
 /// What breaks parsers.
@@ -112,6 +114,7 @@ fn any_options(rng: &mut Rng, format: Format) -> ReadOptions {
         features: None,
         frozen: flip(rng),
         labels_required: flip(rng),
+        labels_may_miss: flip(rng),
         on_error: [OnError::Stop, OnError::Skip][rng.below(2)],
         intercept: flip(rng),
     }
@@ -216,4 +219,14 @@ fn mutated_tsv_does_no_harm() {
 #[test]
 fn mutated_json_does_no_harm() {
     fuzz(SEEDS[4].0, SEEDS[4].1, rounds());
+}
+
+#[test]
+fn mutated_json_records_do_no_harm() {
+    fuzz(SEEDS[5].0, SEEDS[5].1, rounds());
+}
+
+#[test]
+fn mutated_json_arrays_do_no_harm() {
+    fuzz(SEEDS[6].0, SEEDS[6].1, rounds());
 }

@@ -157,7 +157,11 @@ fn every_fault_is_named_with_its_place() {
         ),
         (
             "{\"label\": true, \"features\": []}",
-            "expected a number or a string at column 14: {\"label\": true, \"features\": []}",
+            "the label is not a finite number at column 14: {\"label\": true, \"features\": []}",
+        ),
+        (
+            "{\"label\": [], \"features\": []}",
+            "expected a number, a string, true or false at column 12: {\"label\": [], \"features\": []}",
         ),
         (
             "{\"label\": 1, \"label\": 1, \"features\": []}",
@@ -261,4 +265,224 @@ fn every_fault_is_named_with_its_place() {
         error.unwrap(),
         "f:1: the line is not UTF-8: {\"label\": 1, \"features\": {\"\u{fffd}\": 1}}"
     );
+}
+
+/// Labels, and features with their names.
+type Named = Vec<(Option<f64>, Vec<(String, f64)>)>;
+
+fn named(text: &str, options: &ReadOptions) -> Result<Named, String> {
+    let text = Box::new(std::io::Cursor::new(text.to_string()));
+    let mut reader = Reader::from_read(text, "f", options).map_err(|error| error.to_string())?;
+    let mut rows = Vec::new();
+    loop {
+        let Some(batch) = reader.next().map_err(|error| error.to_string())? else {
+            return Ok(rows);
+        };
+        let names = batch.features().unwrap();
+        for example in batch.iter() {
+            let name = |k: &u32| names.name(*k as usize).unwrap();
+            let mut row: Vec<_> = std::iter::zip(example.indices, example.values)
+                .map(|(k, x)| (name(k), *x))
+                .collect();
+            row.sort_by(|a, b| a.0.cmp(&b.0));
+            rows.push((example.label, row));
+        }
+    }
+}
+
+fn of(features: &[(&str, f64)]) -> Vec<(String, f64)> {
+    features.iter().map(|(k, x)| (k.to_string(), *x)).collect()
+}
+
+#[test]
+fn records_are_rows_of_a_table() {
+    let records = [
+        r#"{"y":1.5,"age":31,"new":true,"city":"Bath","day":"2024-03-01","w":2}"#,
+        r#"{"y":2,"age":null,"new":false,"city":null,"day":null,"w":1}"#,
+        r#"{"y":null,"age":"12","user":{"id":7,"in":{"town":"Rome"}},"w":1}"#,
+        r#"{"city":"NA","y":"3","words":["b","a","b",""],"size":[2,null,0.5],"w":1}"#,
+        r#"{"y":4,"late":1,"more":"x","list":[{"a":5},["q",6]],"age":0,"w":1}"#,
+    ];
+    let options = ReadOptions {
+        weight_column: Some("w".into()),
+        intercept: true,
+        labels_may_miss: true,
+        ..jsonl()
+    };
+    let trend = 8826.0 / 365.2425;
+    let i = ("intercept", 1.0);
+    let wanted = [
+        (
+            Some(1.5),
+            of(&[
+                ("age", 31.0),
+                ("city=Bath", 1.0),
+                ("day:month=3", 1.0),
+                ("day:trend", trend),
+                ("day:weekday=Friday", 1.0),
+                ("day:year=2024", 1.0),
+                i,
+                ("new", 1.0),
+            ]),
+        ),
+        (
+            Some(2.0),
+            of(&[
+                ("age (missing)", 1.0),
+                ("city (missing)", 1.0),
+                ("day (missing)", 1.0),
+                i,
+            ]),
+        ),
+        (
+            None,
+            of(&[
+                ("age", 12.0),
+                i,
+                ("user.id", 7.0),
+                ("user.in.town=Rome", 1.0),
+            ]),
+        ),
+        (
+            Some(3.0),
+            of(&[
+                ("city (missing)", 1.0),
+                i,
+                ("size[0]", 2.0),
+                ("size[2]", 0.5),
+                ("words=", 1.0),
+                ("words=a", 1.0),
+                ("words=b", 2.0),
+            ]),
+        ),
+        (
+            Some(4.0),
+            of(&[
+                i,
+                ("late", 1.0),
+                ("list=q", 1.0),
+                ("list[0].a", 5.0),
+                ("list[1][1]", 6.0),
+                ("more=x", 1.0),
+            ]),
+        ),
+    ];
+    assert_eq!(named(&records.join("\n"), &options).unwrap(), wanted);
+    // An array in any layout has the same records.
+    for array in [
+        format!("[{}]", records.join(",")),
+        format!(
+            "\n [\n{}\n]\n",
+            records.join(" ,\r\n  ").replace("\":", "\"\n : ")
+        ),
+    ] {
+        let detect = ReadOptions {
+            format: None,
+            ..options.clone()
+        };
+        assert_eq!(named(&array, &detect).unwrap(), wanted);
+    }
+}
+
+#[test]
+fn options_of_tables_apply_to_records() {
+    let text = r#"{"a":1,"b":"2","c":{"d":"x","e":3},"t":"yes","n":-9,"day":"2024-03-01"}
+{"a":2,"b":"3","c":{"d":"y","e":4},"t":"no","n":5,"day":"?","tags":[1,2]}"#;
+    let list = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| name.to_string())
+            .collect::<Vec<_>>()
+    };
+    let options = ReadOptions {
+        label_column: Some("t".into()),
+        labels: Labels::Auto,
+        categorical: list(&["a", "tags"]),
+        numeric: list(&["b"]),
+        ignore: list(&["c"]),
+        missing: list(&["-9"]),
+        date: list(&["day"]),
+        ..jsonl()
+    };
+    let rows = named(text, &options).unwrap();
+    assert_eq!(rows[0].0, Some(1.0));
+    assert_eq!(rows[1].0, Some(-1.0));
+    let plain = |row: &[(String, f64)]| -> Vec<_> {
+        let other = |(name, _): &&(String, f64)| !name.starts_with("day:");
+        row.iter().filter(other).cloned().collect()
+    };
+    assert_eq!(
+        plain(&rows[0].1),
+        of(&[("a=1", 1.0), ("b", 2.0), ("n (missing)", 1.0)])
+    );
+    assert_eq!(
+        plain(&rows[1].1),
+        of(&[
+            ("a=2", 1.0),
+            ("b", 3.0),
+            ("day (missing)", 1.0),
+            ("n", 5.0),
+            ("tags=1", 1.0),
+            ("tags=2", 1.0)
+        ])
+    );
+    for (label, error) in [
+        ("u", "f:1: no column is called `u`"),
+        (
+            "day",
+            "f:1: key `day`: all labels so far are the text `2024-03-01`. Use --labels",
+        ),
+        ("c.d", "f:2"),
+    ] {
+        let options = ReadOptions {
+            label_column: Some(label.into()),
+            labels: Labels::Auto,
+            ..jsonl()
+        };
+        let found = named(&format!("{text}\n{text}"), &options);
+        match label {
+            "c.d" => assert!(found.is_ok(), "{found:?}"),
+            _ => assert!(found.clone().unwrap_err().starts_with(error), "{found:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_record_that_does_not_fit_names_the_flag_that_helps() {
+    let text = "{\"y\":1,\"a\":1,\"b\":\"x\"}\n".repeat(600);
+    for (line, error) in [
+        (
+            r#"{"y":1,"a":"n.a.","b":"x"}"#,
+            "f:601: key `a`: text in a column of numbers. Use --missing n.a. if it means a missing value, or --categorical a to treat all values as text: {\"y\":1,\"a\":\"n.a.\",\"b\":\"x\"}",
+        ),
+        (
+            r#"{"y":"x","a":1}"#,
+            "f:601: key `y`: the label is not a finite number: {\"y\":\"x\",\"a\":1}",
+        ),
+        (
+            r#"{"y":1,"a":1"#,
+            "f:601: the line ends before the JSON object does at column 12: {\"y\":1,\"a\":1",
+        ),
+    ] {
+        assert_eq!(
+            named(&format!("{text}{line}\n"), &jsonl()),
+            Err(error.into())
+        );
+    }
+    for (array, error) in [
+        (
+            "[{\"y\":1},{\"y\":2}",
+            "f: can't be read: the JSON array has no end",
+        ),
+        (
+            "[{\"y\":1}] x",
+            "f: can't be read: there is text after the end of the JSON array",
+        ),
+        (
+            "[{\"y\":1},7]",
+            "f:2: invalid type: integer `7`, expected an object at column 1: 7",
+        ),
+    ] {
+        assert_eq!(named(array, &jsonl()), Err(error.into()));
+    }
 }

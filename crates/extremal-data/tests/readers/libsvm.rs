@@ -195,9 +195,7 @@ fn every_fault_is_named_with_its_place() {
         ("1 1:2\0", "the value is not a number: 1:2\\u{0}"),
         ("1 1:\x1b[31m", "the value is not a number: 1:\\u{1b}[31m"),
         ("1 1:\u{661}", "the value is not a number: 1:\u{661}"),
-        ("1:2", "the label is missing: 1:2"),
         ("x 1:2", "the label is not a finite number: x"),
-        ("nan 1:2", "the label is not a finite number: nan"),
         ("inf 1:2", "the label is not a finite number: inf"),
         ("1,2 1:2", "the label is not a finite number: 1,2"),
         ("1e999 1:2", "the label is not a finite number: 1e999"),
@@ -271,7 +269,7 @@ fn labels_mean_what_was_asked_for() {
 }
 
 #[test]
-fn labels_may_be_left_out_where_they_are_not_required() {
+fn labels_may_be_missing_or_two_texts() {
     let options = ReadOptions {
         labels_required: false,
         ..libsvm()
@@ -282,6 +280,28 @@ fn labels_may_be_left_out_where_they_are_not_required() {
     assert_eq!(rows[1].label, Some(5.0));
     let (_, error) = read("x 1:2\n", &options);
     assert!(error.is_some(), "a bad label is never a missing one");
+    for line in ["1:2", "? 1:2", "nan 1:2", "NA 1:2"] {
+        let error = read(line, &libsvm()).1.unwrap();
+        assert!(error.starts_with("f:1: the label is missing: "), "{error}");
+        assert_eq!(common::rows(line, &options)[0].label, None, "{line}");
+    }
+    let auto = ReadOptions {
+        labels: Labels::Auto,
+        labels_may_miss: true,
+        ..libsvm()
+    };
+    let labels = |text: &str| {
+        common::rows(text, &auto)
+            .iter()
+            .map(|row| row.label)
+            .collect::<Vec<_>>()
+    };
+    let (ham, spam) = (Some(-1.0), Some(1.0));
+    assert_eq!(
+        labels("spam 1:1\n? 1:2\nham\nspam #\n"),
+        [spam, None, ham, spam]
+    );
+    assert_eq!(labels("+1 1:1\r\n-1\r\n"), [spam, ham]);
 }
 
 #[test]

@@ -412,7 +412,10 @@ fn every_fault_is_named_with_its_place() {
             "1,2,3,4",
             "expected 3 fields as in the first line, found 4: 1,2,3,4",
         ),
-        ("x,1,3", "column `y`: the label is not a finite number: x"),
+        (
+            "x,1,3",
+            "column `y`: the label is not a finite number. Use --label NAME if another column has the label: x",
+        ),
         (
             "1,-1,3",
             "column `w`: the weight is not a finite number of at least 0: -1",

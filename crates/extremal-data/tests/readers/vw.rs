@@ -206,10 +206,7 @@ fn every_fault_is_named_with_its_place() {
         ("1 'a b | 2", "the tag is not the last item before |: b"),
         ("1 'a b| 2", "the tag is not the last item before |: b"),
         ("| 2", "the label is missing: | 2"),
-        (
-            "1| 2",
-            "the label is missing; put a blank before |, since text that touches | is a tag: 1| 2",
-        ),
+        ("1| 2", "the label is missing: 1| 2"),
         ("x | 2", "the label is not a finite number: x"),
         ("1:2 | 2", "the label is not a finite number: 1:2"),
         ("1 | :x", "the feature has no name: :x"),
@@ -300,4 +297,35 @@ fn what_is_no_text_is_refused_however_it_arrives() {
             assert_eq!((lines, reader.skipped()), (vec![1, 4], 2), "{sizes:?}");
         }
     }
+}
+
+#[test]
+fn lines_without_a_label_are_examples() {
+    let auto = ReadOptions {
+        labels: Labels::Auto,
+        labels_may_miss: true,
+        ..vw()
+    };
+    let text = "spam 't1 | a\n't2 | a\nt3| a\n| a\nham 2 | a\n? | a\n1| a\n";
+    let mut reader = Reader::from_read(Box::new(text.as_bytes()), "f", &auto).unwrap();
+    let (rows, error) = common::drain(&mut reader);
+    assert_eq!(error, None);
+    let found: Vec<_> = rows.iter().map(|row| (row.label, &*row.tag)).collect();
+    let (ham, spam) = (Some(-1.0), Some(1.0));
+    assert_eq!(
+        found,
+        [
+            (spam, "t1"),
+            (None, "t2"),
+            (None, "t3"),
+            (None, ""),
+            (ham, ""),
+            (None, ""),
+            (None, "1")
+        ]
+    );
+    assert_eq!(
+        reader.warnings(),
+        ["`1|` is a tag, not a label. Put a blank before | if it is a label"]
+    );
 }

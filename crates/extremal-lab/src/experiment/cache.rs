@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use crate::error::Result;
 use crate::output::{CELLS, Output};
 
-/// A cache of finished runs in a directory. Without a directory, the cache keeps nothing.
+/// A cache of finished runs in a directory. Without a directory, the cache stores nothing.
 pub(crate) struct Cache<'a>(pub Option<&'a Output>);
 
 /// A hash of the texts that a result depends on.

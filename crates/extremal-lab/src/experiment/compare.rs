@@ -115,14 +115,14 @@ struct Planned<'a> {
     key: String,
 }
 
-/// The number of rounds in all runs without a kept result.
+/// The number of rounds in all runs that have no cached result.
 fn missing<T>(runs: &[Planned<'_>], kept: &[Option<T>]) -> u64 {
     let missing = runs.iter().zip(kept).filter(|(_, kept)| kept.is_none());
     missing.map(|(planned, _)| planned.run.horizon).sum()
 }
 
-/// The rounds of a run's checkpoints. Runs of the longest horizon have several; shorter runs have one,
-/// after their last round.
+/// The rounds of a run's checkpoints. A run of the longest horizon has several checkpoints. A shorter
+/// run has a single checkpoint, after its last round.
 fn checkpoints(problem: &Problem, horizon: u64) -> Vec<u64> {
     let longest = problem.config.horizon() == horizon;
     let doubling = std::iter::successors(Some(FIRST_CHECKPOINT), |t| t.checked_mul(2));
@@ -268,7 +268,7 @@ impl<'a> Work<'a> {
         Ok(HashMap::from_iter(solved))
     }
 
-    /// Plays the runs without a kept outcome, and returns the outcomes of all runs.
+    /// Plays the runs that have no cached outcome, and returns the outcomes of all runs.
     fn play(
         &self,
         runs: &[Planned<'a>],
@@ -306,8 +306,8 @@ impl<'a> Work<'a> {
         Ok(drawn.into_iter().flatten().collect())
     }
 
-    /// The runs that are timed: those of the longest horizon with the first seed and the step size of
-    /// theory.
+    /// The runs to time: the runs of the longest horizon that have the first seed and the theorem's
+    /// step size.
     fn timed(&self, all: &[Run<'a>]) -> Result<Vec<Planned<'a>>> {
         let is_timed = |run: &&Run<'a>| {
             self.prepared.experiment.timing
@@ -377,8 +377,8 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Draws a learner on a problem's set in the plane. Collected examples can't be drawn in the plane. A
-/// synthetic stream with the same kind of labels replaces them.
+/// Draws a learner on a problem's set in the plane. Collected examples have too many dimensions for the
+/// plane. A synthetic stream with the same kind of labels replaces them.
 fn picture(problem: &Problem, name: &str, learner: &LearnerConfig) -> Result<Option<Picture>> {
     let config = &problem.config;
     let (stream, note) = match &config.stream {

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use extremal::learner::{LearnerSpec, Storage};
 use extremal::spec::Table;
+use extremal_learn::Reading;
 use indexmap::IndexMap;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
@@ -135,7 +136,7 @@ impl Experiment {
         };
         if let Some(idle) = experiment.learners.keys().find(|name| !is_played(name)) {
             let what = format!(
-                "learner {idle} plays no problem; add the learner to the list of a problem, or remove it"
+                "learner {idle} plays no problem; add the learner to the list of a problem, or remove the learner"
             );
             return Err(experiment.origin.error(&["learner", idle], what));
         }
@@ -320,7 +321,7 @@ impl Experiment {
     }
 }
 
-/// The value if it is allowed, otherwise an error with the text `what`.
+/// Returns the value if it is allowed, otherwise an error with the text `what`.
 fn checked<T, E: serde::de::Error>(value: T, allowed: bool, what: &str) -> Result<T, E> {
     allowed.then_some(value).ok_or_else(|| E::custom(what))
 }
@@ -336,8 +337,8 @@ pub(super) fn rounds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, 
     Ok(checked_horizons(vec![u64::deserialize(from)?])?.pop())
 }
 
-/// Reads the numbers of rounds of several runs. They are given as a list, or as a first and a last
-/// number with doubling in between.
+/// Reads the numbers of rounds of several runs. The file gives a list, or a first and a last number. In
+/// the second form, each number is twice the number before it.
 pub(super) fn horizons<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, deny_unknown_fields)]
@@ -410,12 +411,24 @@ impl<'de> Deserialize<'de> for Source {
         if value.is_str() || value.get("name").is_some() || !value.is_table() {
             return Ok(Self::Synthetic(spec(value).map_err(D::Error::custom)?));
         }
-        let rows: RowSource = value
-            .try_into()
-            .map_err(|e: toml::de::Error| D::Error::custom(e.message()))?;
-        let of_file = rows.format.is_some() || rows.label.is_some();
+        let rows: Box<RowSource> = value.try_into().map_err(|e: toml::de::Error| {
+            let keys = match serde_json::to_value(RowSource::default()) {
+                Ok(serde_json::Value::Object(keys)) if e.message().starts_with("unknown field") => {
+                    let keys: Vec<String> = keys.keys().map(|key| format!("`{key}`")).collect();
+                    format!(", expected one of {}", keys.join(", "))
+                }
+                _ => String::new(),
+            };
+            D::Error::custom(format!("{}{keys}", e.message()))
+        })?;
+        let of_data = RowSource {
+            format: None,
+            reading: Reading::default(),
+            labels: None,
+            ..(*rows).clone()
+        };
         match (&rows.data, &rows.file) {
-            (Some(_), None) if !of_file => Ok(Self::Rows(rows)),
+            (Some(_), None) if *rows == of_data => Ok(Self::Rows(rows)),
             (None, Some(_)) => Ok(Self::Rows(rows)),
             _ => Err(D::Error::custom(
                 "write { name = … } with a name from `extremal list streams`, { data = … } with a name from `extremal list data`, or { file = …, format = …, label = … }",

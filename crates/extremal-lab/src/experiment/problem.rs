@@ -159,6 +159,16 @@ pub(crate) fn next_round<'s>(
     round.ok_or_else(ended)
 }
 
+/// Explains how to write the flags in a message of the reader.
+fn as_keys(message: &str) -> String {
+    match message.contains(" --") {
+        true => {
+            format!("{message} (in an experiment, --flag VALUE is flag = \"VALUE\" in the stream)")
+        }
+        false => message.into(),
+    }
+}
+
 impl Problem {
     fn new(name: &str, config: &ProblemConfig) -> Result<Self, Complaint> {
         let at = |key| move |why: extremal::Error| (key, why.to_string());
@@ -166,7 +176,7 @@ impl Problem {
             Source::Synthetic(_) => None,
             Source::Rows(source) => {
                 let rows = source.load(Path::new(""));
-                Some(rows.map_err(|why| ("stream", why.to_string()))?)
+                Some(rows.map_err(|why| ("stream", as_keys(&why.to_string())))?)
             }
         };
         let dim = rows.as_ref().map(|rows| rows.dim);
@@ -197,8 +207,8 @@ impl Problem {
         // Weights do not multiply the ridge term.
         problem.smoothness = weight.max(1.0) * objective.smoothness(row);
         if let (Some(rows), SetSpec::Simplex(_)) = (&problem.rows, &config.set) {
-            // ⟨a, x⟩ lies between the smallest and the largest entry of a, times the total of x. This
-            // is tighter than ‖a‖‖x‖, and for log-wealth it excludes 0.
+            // ⟨a, x⟩ lies between the smallest and the largest entry of a, times the total of x. These
+            // limits are tighter than ‖a‖‖x‖, and for log-wealth they exclude 0.
             let (low, high) = rows.entry_range;
             let (low, high) = (low * reach, high * reach);
             let within = objective.gradient_bound_between(row, low, high, label, reach);
@@ -211,7 +221,7 @@ impl Problem {
     fn check(&self) -> Result<(), Complaint> {
         let of_stream = |e: extremal::Error| ("stream", e.to_string());
         let mut stream = match &self.rows {
-            // In the file's order, so that an error names the example by its number in the file.
+            // The file's order is needed, so that an error gives the example's number in the file.
             Some(rows) => rows.in_order(self.set.dim()),
             None => self.stream(0),
         }
@@ -291,7 +301,7 @@ impl Problem {
         }
     }
 
-    /// Texts that determine the set and the losses for every seed, for the keys of cached results.
+    /// Texts for the keys of cached results. The texts determine the set and the losses of every seed.
     pub fn key_parts(&self) -> Vec<String> {
         let config = &self.config;
         let hash = self.rows.as_ref().map_or("", |rows| &rows.sha256);

@@ -43,7 +43,7 @@ pub(crate) struct Run<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub checkpoints: Vec<TraceRow>,
-    /// The learner's theorem; `None` if it has no theorem for this set.
+    /// The learner's theorem; `None` if there is no theorem for this set.
     pub verdict: Option<Proof>,
     /// The largest violation of the set; `None` if the set can't measure violations.
     pub violation: Option<f64>,
@@ -76,7 +76,7 @@ pub(crate) struct Proof {
 }
 
 impl Proof {
-    /// The guarantee at the run's last checkpoint, `end`. `None` if its bound is not finite.
+    /// The guarantee at the run's last checkpoint, `end`. `None` if the bound is not finite.
     fn new(
         guarantee: Guarantee,
         seen: &RunStatistics,
@@ -100,7 +100,7 @@ impl Proof {
         })
     }
 
-    /// Whether the run met all assumptions. If it did not, the bound says nothing about the run.
+    /// Whether the run met all assumptions. Otherwise the bound proves nothing about the run.
     pub fn applies(&self) -> bool {
         self.checks.iter().all(|(holds, _)| *holds)
     }
@@ -125,7 +125,7 @@ impl Run<'_> {
         Ok(parts)
     }
 
-    /// The learner's spec with the constants that it knows.
+    /// The learner's spec, with the constants that the learner knows.
     fn spec(&self) -> extremal::Result<LearnerSpec> {
         let (config, gradient) = (self.config, self.problem.gradient);
         self.problem
@@ -151,7 +151,7 @@ impl Run<'_> {
         Ok((self.learner().context(here)?, stream))
     }
 
-    /// Plays the run and records a checkpoint after each of the given rounds. The last of them is the
+    /// Plays the run and records a checkpoint after each given round. The last given round is the
     /// horizon. `best` holds the best fixed decision at each checkpoint. For linear losses, `best` is
     /// `None`, because the certificate is the regret itself.
     pub fn play(
@@ -298,7 +298,8 @@ fn bound_at(theorem: &Guarantee, round: f64) -> Option<f64> {
     bound.filter(|bound| bound.is_finite())
 }
 
-/// A sum that also adds up the rounding errors of its additions, each by Knuth's exact formula.
+/// A sum that also adds up the rounding errors of its additions. Knuth's formula gives each rounding
+/// error exactly.
 #[derive(Default)]
 struct Total {
     sum: f64,

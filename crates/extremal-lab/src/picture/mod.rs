@@ -96,7 +96,7 @@ pub fn draw(
         };
         let played = game::round(&mut *learner, objective, round, None, &mut scratch);
         let evaluation = match played {
-            // The loss is not defined on this stream's rows, such as the log of a negative wealth.
+            // The loss is not defined on this stream's rows. An example is the log of a negative wealth.
             Err(Error::Label { .. } | Error::Prediction { .. }) => return Ok(None),
             played => played.context(here)?.evaluation,
         };
@@ -140,7 +140,7 @@ pub fn draw(
     }))
 }
 
-/// Builds a learner on a set that records the points that its oracle returns.
+/// Builds a learner on a wrapper of the set. The wrapper records the points that the oracle returns.
 fn recorded(
     set: &SharedSet,
     build: &dyn Fn(&SharedSet) -> extremal::Result<Box<dyn Learner>>,

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// The precision of a curved boundary, as a share of the diameter. A circle gets about 160 points.
 const CURVED: f64 = 1e-4;
 
-/// The precision of a polytope's boundary, which only allows for rounding errors.
+/// The precision of a polytope's boundary. It allows for rounding errors only.
 const FLAT: f64 = 1e-9;
 
 /// The largest number of points of a boundary.
@@ -17,7 +17,7 @@ const MOST: usize = 2_000;
 /// dimensions, or a set in three dimensions that lies in a plane.
 pub(super) struct Plane {
     pub set: SharedSet,
-    /// The set's spec, with a note if it lies in a plane of three dimensions.
+    /// The set's spec, with a note if the set lies in a plane of ℝ³.
     pub name: String,
     /// The point that is drawn at (0, 0).
     origin: Vec<f64>,
@@ -64,15 +64,16 @@ impl Plane {
         Some(plane)
     }
 
-    /// Finds the plane that contains a set of ℝ³. The third coordinate increases upwards, and the second
-    /// increases further to the right than the first. `None` if the set lies in no plane, or on a line.
+    /// Finds the plane that contains a set of ℝ³. In the picture, the third axis points upwards, and the
+    /// second axis points further to the right than the first. `None` if the set lies in no plane, or on
+    /// a line.
     fn slice(set: SharedSet, spec: &SetSpec) -> Option<Self> {
         let mut support = Support::new(&*set);
         let directions = 400;
         let points = (0..directions)
             .map(|k| {
-                // The points are spread evenly over the sphere: equal steps in height, each turned by
-                // the golden angle.
+                // The directions are spread evenly over the sphere. From each direction to the next, the
+                // height changes by the same step, and the angle by the golden angle.
                 let height = 1.0 - (2.0 * f64::from(k) + 1.0) / f64::from(directions);
                 let radius = (1.0 - height * height).sqrt();
                 let turn = f64::from(k) * 2.399_963_229_728_653;

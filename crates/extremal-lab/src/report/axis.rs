@@ -21,7 +21,7 @@ impl Axis {
         let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| {
             (a.min(v), b.max(v))
         });
-        // An axis for a single value spans an octave.
+        // An axis for a single value spans a factor of two.
         let pad = if high - low < 0.1 { pad.max(0.15) } else { pad };
         (low <= high).then_some(Self {
             low: low - pad,
@@ -56,7 +56,7 @@ impl Axis {
     }
 }
 
-/// The label of a tick: `1k` for 1000, `10⁻⁶` for 1e-6.
+/// The label of a tick, such as `1k` for 1000 and `10⁻⁶` for 1e-6.
 pub(super) fn tick(value: f64) -> String {
     match value {
         v if !(0.9e-3..1e9).contains(&v) => power(v),

@@ -45,7 +45,7 @@ pub(super) struct Series {
 /// A figure with logarithmic axes.
 #[derive(Debug, Clone)]
 pub(super) struct Figure {
-    /// A short name for files.
+    /// A short name, which appears in the names of files.
     pub key: String,
     /// A description for screen readers and for the titles of files.
     pub title: String,

@@ -33,7 +33,7 @@ pub(super) fn tabs(view: &View<'_>, palette: &Palette) -> Vec<Tab> {
             .any(|p| p.x > 0.0 && p.y > 0.0)
     });
     let mut tabs: Vec<Tab> = drawn.map(|(name, figure)| Tab { name, figure }).collect();
-    // With a single horizon, all points have the same x, and any other figure shows more.
+    // With a single horizon, all points have the same x, so that every other figure shows more.
     if view.config.horizons.len() == 1 && tabs.len() > 1 {
         tabs.retain(|tab| tab.name != "horizons");
     }
@@ -136,7 +136,7 @@ fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
 struct Checkpoint {
     round: u64,
     regret: Point,
-    /// The theorem's bound. `None` if it is vacuous.
+    /// The theorem's bound. `None` if the bound is vacuous.
     bound: Option<f64>,
     certificate: Option<f64>,
     certificate_is_vacuous: bool,
@@ -147,8 +147,8 @@ struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// The regret per round, drawn above the cost x so far. The total regret would favour slow
-    /// learners, which have played fewer rounds at the same cost.
+    /// The point that shows the regret per round at the cost x so far. The total regret would favour
+    /// slow learners, which have played fewer rounds at the same cost.
     fn per_round(&self, x: f64) -> Point {
         let rounds = self.round as f64;
         Point {
@@ -280,7 +280,7 @@ impl LongestRuns {
         if !names.is_empty() {
             let verb = if names.len() == 1 { "makes" } else { "make" };
             let note = format!(
-                "{} {verb} no oracle calls: nothing to draw.",
+                "{} {verb} no oracle calls, so that there is nothing to draw.",
                 listed(&names)
             );
             figure.notes.push(note);
@@ -292,7 +292,7 @@ impl LongestRuns {
         let what = "regret per round against seconds";
         let axes = ("seconds inside the learner", "regret per round");
         let mut figure = figure(view, "seconds", what, axes);
-        let note = "Times are measured in separate runs, which are made one after another. They exclude the computation of losses, gradients and regret.";
+        let note = "Times are measured in separate runs, which are made one after another. These times exclude the computation of losses, gradients and regret.";
         figure.notes.push(note.into());
         let kinds: [(Kind, Pick<'_>); 1] = [(Kind::Measured, &|c| Some(c.per_round(c.seconds?)))];
         self.draw(view, palette, figure, &kinds)
@@ -301,7 +301,7 @@ impl LongestRuns {
     fn surrogate(&self, view: &View<'_>, palette: &Palette) -> Figure {
         let axes = ("round t", "surrogate gap h");
         let mut figure = figure(view, "surrogate", "surrogate gap", axes);
-        let note = "The gap h is the value of the learner’s surrogate function at the decision, minus the function’s minimum over the set. Dashed: the bound on h from the theorem’s proof.";
+        let note = "The gap h is the value of the learner’s surrogate function at the decision, minus the function’s minimum over the set. The dashed line is the bound on h from the theorem’s proof.";
         figure.notes.push(note.into());
         let kinds: [(Kind, Pick<'_>); 2] = [
             (Kind::Theorem, &|c| c.at(c.surrogate_bound)),
@@ -313,7 +313,7 @@ impl LongestRuns {
     fn certificate(&self, view: &View<'_>, palette: &Palette) -> Figure {
         let what = "certificates that learners compute";
         let mut figure = figure(view, "certificate", what, ("round t", "regret so far"));
-        let note = "Dotted: an upper bound on the regret, which the learner computes from the gradients while it runs. Solid: the regret itself, which can only be computed from all data.";
+        let note = "The dotted line is an upper bound on the regret, which the learner computes from the gradients while it runs. The solid line is the regret itself, which can only be computed from all data.";
         figure.notes.push(note.into());
         let vacuous = |run: &Vec<Checkpoint>| run.iter().any(|c| c.certificate_is_vacuous);
         let names = view.learners().zip(&self.0);
@@ -375,7 +375,7 @@ fn scales(view: &View<'_>, palette: &Palette) -> Figure {
         }
     }
     figure.notes.push(
-        "The factor 1 is the step size of theory. The best factor is known only in hindsight."
+        "The factor 1 gives the theorem’s step size. The best factor is known only in hindsight."
             .into(),
     );
     figure
@@ -400,7 +400,7 @@ mod tests {
             "horizons, one run, oracle calls, seconds, surrogate, certificate, comparators, step size"
         );
         assert!(tabs.iter().all(|tab| tab.figure.render().is_some()));
-        let note = "ogd makes no oracle calls: nothing to draw.";
+        let note = "ogd makes no oracle calls, so that there is nothing to draw.";
         assert_eq!(tabs[2].figure.notes, [note]);
     }
 

@@ -1,9 +1,10 @@
 //! The report: one self-contained HTML file, and its figures.
 //!
-//! This module draws the figures as SVG. They need no scripts, work in print and in both colour schemes,
-//! and can be saved as files. Plotting libraries for the browser do not offer all of this: vega-lite adds
-//! 870 KB to every report and draws by script, and uPlot draws on a canvas. Two short scripts show the
-//! values under the pointer, hide and show series, save files, and step through the pictures.
+//! This module draws the figures as SVG. The figures need no scripts, work in print and in both colour
+//! schemes, and can be saved as files. Plotting libraries for the browser do not offer all of this:
+//! vega-lite adds 870 KB to every report and draws by script, and uPlot draws on a canvas. Two short
+//! scripts show the values under the pointer, hide and show series, save files, and step through the
+//! pictures.
 //!
 //! The HTML is in templates beside this file. [`page`](page()) fills them in.
 

@@ -275,7 +275,7 @@ fn verdict(all: &[Results], remarks: &[Remark]) -> Verdict {
     let mut text = "Every decision was feasible, and no regret exceeds a proven bound.".to_string();
     let mut rows = all.iter().flat_map(|r| &r.summary);
     if remarks.is_empty() && rows.any(|row| row.exponent.is_some()) {
-        text.push_str(" No measured exponent is above its theorem’s.");
+        text.push_str(" No measured exponent is above its theorem’s exponent.");
     }
     Verdict { class, title, text }
 }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use crate::results::Results;
 
-/// A colour for a light and for a dark background. `learner` is the algorithm that the colour is reserved
-/// for, or empty.
+/// A colour for a light and for a dark background. `learner` names the algorithm for which the colour is
+/// reserved. It is empty if the colour is reserved for none.
 struct Colour {
     learner: &'static str,
     light: &'static str,

@@ -16,7 +16,7 @@ const PLANE: f64 = 396.0;
 const MARGIN: f64 = 36.0;
 /// The upper and the lower end of the strip that shows the regret.
 const STRIP: (f64, f64) = (404.0, 450.0);
-/// The length of the longest gradient's arrow.
+/// The length of the arrow of the longest gradient, in pixels.
 const ARROW: f64 = 74.0;
 
 /// A picture as the template and the script need it. Coordinates are in pixels.

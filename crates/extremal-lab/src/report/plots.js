@@ -1,4 +1,4 @@
-// Values under the pointer, hidden series, downloads. The figures do not need this script.
+// Shows values under the pointer, hides series, and saves files. The figures do not need this script.
 (function () {
   'use strict';
   document.documentElement.classList.add('js');

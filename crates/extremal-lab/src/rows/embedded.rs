@@ -54,7 +54,7 @@ macro_rules! file {
 const DATASETS: &[Dataset] = &[
     Dataset {
         name: "breast-cancer",
-        summary: "30 measurements of cells of each breast tumour, which is malignant (1) or benign (-1)",
+        summary: "30 measurements of the cells of each breast tumour; the label says whether the tumour is malignant (1) or benign (-1)",
         rows: 569,
         columns: 30,
         task: Task::Binary,
@@ -74,7 +74,7 @@ const DATASETS: &[Dataset] = &[
     },
     Dataset {
         name: "mushroom",
-        summary: "22 categorical features of each mushroom, one column per value; it is poisonous (1) or edible (-1); sparse",
+        summary: "22 categorical features of each mushroom, with one column per value; the label says whether the mushroom is poisonous (1) or edible (-1); rows are sparse",
         rows: 5_644,
         columns: 98,
         task: Task::Binary,
@@ -84,7 +84,7 @@ const DATASETS: &[Dataset] = &[
     },
     Dataset {
         name: "phishing",
-        summary: "9 features of each web page, which is a phishing page (1) or not (-1)",
+        summary: "9 features of each web page; the label says whether the page is a phishing page (1) or not (-1)",
         rows: 1_250,
         columns: 9,
         task: Task::Binary,
@@ -94,7 +94,7 @@ const DATASETS: &[Dataset] = &[
     },
     Dataset {
         name: "trump-approval",
-        summary: "the day and the approval ratings of five polls in per cent; the label is a model's rating as a share; in time order, drifting",
+        summary: "the day and the approval ratings of five polls in per cent; the label is a model's rating as a share; the examples are in time order and drift",
         rows: 1_001,
         columns: 6,
         task: Task::Regression,
@@ -104,7 +104,7 @@ const DATASETS: &[Dataset] = &[
     },
     Dataset {
         name: "djia",
-        summary: "daily price relatives of the 30 stocks of the Dow Jones index, 2001 to 2003; in time order",
+        summary: "daily price relatives of the 30 stocks of the Dow Jones index, 2001 to 2003; the examples are in time order",
         rows: 507,
         columns: 30,
         task: Task::Portfolio,

@@ -17,7 +17,7 @@ use extremal::{Gradient, Point, Row};
 /// The relative rounding error by which a gradient's norm may exceed G.
 const SLACK: f64 = 1e-9;
 
-/// Follows the surrogate of a learner round by round, and computes its gap.
+/// Follows the surrogate of a learner round by round, and computes the surrogate gap.
 ///
 /// ```
 /// use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
@@ -164,8 +164,8 @@ impl Follower {
     }
 
     /// The gap h_t of the decision after t − 1 rounds, and the bound on h_t from the lemma of the
-    /// learner's theorem. The bound is `None` unless the gradients are within G, there are at most T
-    /// rounds, and the set has the curvature that the lemma assumes. The result is `None` if the
+    /// learner's theorem. The bound is `None` unless the gradients' norms are at most G, there are at
+    /// most T rounds, and the set has the curvature that the lemma assumes. The result is `None` if the
     /// projection fails.
     pub fn gap(&mut self, next: &dyn Point) -> Option<(f64, Option<f64>)> {
         let gap = self.distance(next)?;

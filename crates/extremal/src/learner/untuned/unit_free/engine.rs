@@ -8,7 +8,7 @@ use crate::learner::untuned::coin_ftrl::coin_bet::CoinBet;
 use crate::learner::untuned::unit_free::ada_hedge::AdaHedge;
 use crate::learner::untuned::unit_free::guard::{Belief, Guard};
 use crate::learner::untuned::unit_free::table::Table;
-use crate::learner::untuned::unit_free::terms::{Block, Feature, Row, Slopes, learn};
+use crate::learner::untuned::unit_free::terms::{Block, Feature, Row, Slopes, Steps, learn};
 use crate::learner::{Example, Learnt, Record};
 use crate::loss::Labels;
 use crate::range::{SMALLEST_DIRECTION, check_size};
@@ -24,11 +24,11 @@ const RAW_CAP: f64 = 4.0;
 /// The factor of the stake on the centred direction, for a loss that models a probability.
 const CENTRED_STAKE: f64 = 4.0;
 
-/// Member 2 bets this fraction of the amount that coin betting proposes. The inequality
-/// ln(1 + z) ≥ z − z² proves the largest growth for the fraction one half.
+/// Member 2 bets this fraction of the amount that coin betting proposes. Of all fractions, one half
+/// has the largest growth that the inequality ln(1 + z) ≥ z − z² proves.
 const CAUTION: f64 = 0.5;
 
-/// Σ(c/M)² is computed exactly again once the rows had this many non-zeros per feature.
+/// Σ(c/M)² is computed exactly again after this many non-zeros per feature.
 const REFRESH: u64 = 16;
 
 /// The settings of the learner.
@@ -109,7 +109,7 @@ pub(super) struct State {
     /// The numbers β and Σ(c/M)² of Gauge-FTRL.
     pub beta: f64,
     squares: f64,
-    /// The total that the growths of r cost Gauge-FTRL.
+    /// The total cost of the growths of r to Gauge-FTRL.
     pub jumps: f64,
     /// The sum of the losses from which member 1 did not learn in full.
     pub forgiven: f64,
@@ -195,7 +195,7 @@ impl Engine {
         if learnt.is_ok() && example.weight > 0.0 {
             self.refresh();
         } else {
-            // An example of weight 0 is predicted and counted as a round; nothing is learnt from it.
+            // For an example of weight 0, the learner predicts and counts a round, but does not learn.
             self.state = state;
             self.state.rounds += u64::from(learnt.is_ok());
             self.table.truncate(known);
@@ -288,14 +288,17 @@ impl Engine {
         slots.truncate(counted);
         values.truncate(counted);
         table.prefetch(slots);
-        Ok(state.read(settings, table.features(), (slots, values), blocks))
+        let known = (table.features(), table.steps());
+        Ok(state.read(settings, known, (slots, values), blocks))
     }
 
     /// The prediction that the learner would play next for this row, with the weight 1.
     pub fn predict(&self, row: &crate::Row<'_>) -> Result<f64> {
-        let (mut features, mut values) = (Vec::new(), Vec::new());
+        let (mut features, mut steps, mut values) = (Vec::new(), Vec::new(), Vec::new());
         self.settings.for_each_entry(row, |index, value| {
-            features.push(self.table.get(index).copied().unwrap_or_default());
+            let (feature, own) = self.table.copy(index);
+            features.push(feature);
+            steps.push(own);
             values.push(value);
             Ok(())
         })?;
@@ -304,7 +307,7 @@ impl Engine {
         state.rounds += 1;
         let row = state.read(
             &self.settings,
-            &features,
+            (&features, &steps),
             (&slots, &values),
             &mut Vec::new(),
         );
@@ -322,10 +325,7 @@ impl Engine {
             total: centres.then_some(total),
         };
         let [squares, centre] = learn(&mut self.blocks, slopes);
-        let table = self.table.features_mut();
-        for (block, slots) in self.blocks.iter().zip(self.slots.chunks(LANES)) {
-            block.store(table, slots);
-        }
+        self.table.store(&self.blocks, &self.slots, state.rounds);
         state.squares += squares;
         state.centre += centre;
         state.added += self.slots.len() as u64;
@@ -368,15 +368,15 @@ impl State {
     fn read(
         &mut self,
         settings: &Settings,
-        features: &[Feature],
+        known: (&[Feature], &[Steps]),
         (slots, values): (&[u32], &[f64]),
         blocks: &mut Vec<Block>,
     ) -> Row {
         let (intercept, mut found) = (settings.intercept, Row::default());
-        blocks.resize(slots.len().div_ceil(LANES), Block::NEW);
+        blocks.resize(slots.len().div_ceil(LANES), Block::default());
         let eights = slots.chunks(LANES).zip(values.chunks(LANES));
         for (block, (slots, values)) in blocks.iter_mut().zip(eights) {
-            found.load(block, features, slots, values);
+            found.load(block, known, slots, values);
         }
         let total = intercept.then_some((self.slopes[1], self.slope_squares[1]));
         found.count(blocks, self.rounds as f64, total);
@@ -443,7 +443,7 @@ impl State {
         }
     }
 
-    /// The label to learn from, and whether the running mean restarts; `None` for a struck label.
+    /// The label to learn from, and whether the running mean restarts. `None` if the label is a strike.
     fn believe(&mut self, label: f64) -> Option<(f64, bool)> {
         if self.signs == Some(true) || self.range.is_none() {
             return Some((label, false));
@@ -526,7 +526,7 @@ impl State {
         -self.radius * quotient(self.radius, self.potential())
     }
 
-    /// The amount that member 2 subtracts for the features' means, per unit of its centred bet.
+    /// The amount that member 2 subtracts for the features' means, per unit of the centred bet.
     pub fn offset(&self) -> f64 {
         quotient(self.centre, self.rounds as f64)
     }

@@ -1,4 +1,5 @@
-//! The guard decides whether to believe the size of a feature's new value.
+//! The guard of a feature, or of the labels, decides whether to believe the size of a new value. A
+//! *strike* is a size that the guard does not believe.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,14 +7,14 @@ use serde::{Deserialize, Serialize};
 /// far.
 const FACTOR: f64 = 4.0;
 
-/// A larger size is believed once this many larger sizes have come in succession.
+/// A larger size is believed if it is the last of this many larger sizes in succession.
 const STRIKES: f64 = 8.0;
 
-/// A larger size is also believed without succession. This takes [`STRIKES`] strikes, plus one strike
-/// for every so many values of the feature.
+/// After n values, a larger size is also believed if it is the last of [`STRIKES`] + n/[`PER_STRIKE`]
+/// larger sizes that are not in succession.
 const PER_STRIKE: f64 = 1024.0;
 
-/// This many first values of a feature are believed unchanged.
+/// The first values are believed unchanged, up to this number of values.
 const WARM_UP: f64 = 16.0;
 
 /// The guard's answer about a size.
@@ -21,7 +22,7 @@ const WARM_UP: f64 = 16.0;
 pub(super) enum Belief {
     /// The guard believes this size, which is at most the given size.
     Size(f64),
-    /// The guard believes this size after strikes in succession: the scale of the feature changed.
+    /// The guard believes this size after strikes in succession, so that the scale has changed.
     Changed(f64),
     /// The size is not believed.
     Struck,

@@ -15,7 +15,9 @@
 //!   [Gauge-FTRL](crate::learner::frank_wolfe::gauge_ftrl) on E_t;
 //! - *member 2* starts from the running mean of the labels (for two classes, the logarithm of the
 //!   odds). It adds coin bets on the scaled direction and on a *centred* direction, which is the
-//!   scaled direction of the features minus their means. A round computes it at the non-zeros alone.
+//!   scaled direction of the features minus their means. A round updates it at the non-zeros alone.
+//!   The centred direction is scaled by the features' deviations. For features far from 0, it is scaled
+//!   by their mean steps from row to row.
 //!
 //! The learner plays a mixture of member 1, member 2 and their mean. AdaHedge (de Rooij et al., 2014)
 //! weights the three by their losses. Predictions are clipped to the range of the labels seen.
@@ -24,11 +26,11 @@
 //! guard replaces it by the feature's mean size, until such values repeat. The learner does not learn
 //! from a label equally far from the running mean, until such labels repeat.
 //!
-//! **Guarantee.** Against every point of E_T, regret ≤ 2β + W + 2Δ + J + F. Here β is Gauge-FTRL's, W
-//! is from the bets on its share, Δ is the mixability gap, J is the cost of the growths of r, and F
-//! is the loss of the rounds from which member 1 did not learn in full (the first label of a
-//! regression, labels beyond the clip, values that the guard changed). The guide has the proof, and a
-//! bound against the running mean.
+//! **Guarantee.** Against every point of E_T, regret ≤ 2β + W + 2Δ + J + F. Here β belongs to
+//! Gauge-FTRL, W to the bets on the share of Gauge-FTRL, Δ is the mixability gap, J is the cost of the
+//! growths of r, and F is the loss of the rounds from which member 1 did not learn in full (the first
+//! label of a regression, labels beyond the clip, values that the guard changed). The guide has the
+//! proof, and a bound against the running mean.
 //!
 //! **Reference.** This project combined known parts: see
 //! [coin-ftrl](crate::learner::untuned::coin_ftrl) and scale-free features (Ross, Mineiro & Langford,
@@ -46,7 +48,7 @@ use crate::hindsight::ByNorm;
 use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, parameters, settings};
 use crate::learner::untuned::unit_free::engine::{Engine, STAKE, Settings, State};
 use crate::learner::untuned::unit_free::table::Table;
-use crate::learner::untuned::unit_free::terms::Feature;
+use crate::learner::untuned::unit_free::terms::{Feature, Steps};
 use crate::learner::{
     ByExample, Certificate, Example, Learner, Learnt, Level, MakeLearner, Record, RunStatistics,
     Storage, Uses,
@@ -64,7 +66,7 @@ const NAME: &str = "unit-free";
 fields! {
     /// Spec of `unit-free`.
     pub struct UnitFree {
-        /// whether feature 0 is an intercept, with the value 1 in every row; it is needed to start from the running mean, and to centre features. `extremal learn` adds it unless this is false
+        /// whether feature 0 is an intercept, with the value 1 in every row. The learner needs an intercept to start from the running mean and to centre features. `extremal learn` adds an intercept unless this parameter is false
         pub intercept: Option<bool> = None => Kind::Flag,
         /// do not clip predictions to the range of the labels seen
         pub no_clip: bool = false => Kind::Flag,
@@ -297,12 +299,14 @@ impl ByExample for Unitless {
     }
 }
 
-/// The saved form of the learner: the state, the indices of the features, and their numbers.
+/// The saved form of the learner: the state, the indices of the features, their numbers, and the steps
+/// of features far from 0.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     state: State,
     indices: Vec<u32>,
     words: Vec<f64>,
+    steps: Vec<Steps>,
 }
 
 impl Body for Unitless {
@@ -374,6 +378,7 @@ impl Body for Unitless {
                 .iter()
                 .flat_map(Feature::words)
                 .collect(),
+            steps: self.engine.table.steps().to_vec(),
         })
     }
 
@@ -381,8 +386,9 @@ impl Body for Unitless {
         let saved: Saved = decode(saved)?;
         let dim = self.set.dim();
         check_shape(saved.indices.iter().all(|i| (*i as usize) < dim))?;
-        check_shape(saved.words.iter().all(|word| word.is_finite()))?;
-        self.engine.table = Table::restored(&saved.indices, &saved.words)?;
+        let mut numbers = saved.words.iter().chain(saved.steps.as_flattened());
+        check_shape(numbers.all(|number| number.is_finite()))?;
+        self.engine.table = Table::restored(&saved.indices, &saved.words, &saved.steps)?;
         self.engine.state = saved.state;
         Ok(())
     }

@@ -8,7 +8,7 @@ mod terminal;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use extremal_lab::cite;
 use extremal_lab::list::{self, Kind};
 use extremal_lab::table::Paint;
@@ -63,7 +63,7 @@ enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, in roff
+    /// Print the manual pages of the program and of all commands, in roff
     Man,
 }
 
@@ -89,7 +89,9 @@ impl From<Listed> for Kind {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| {
+    let parsed = command().try_get_matches();
+    let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = parsed.unwrap_or_else(|error| {
         // An error in a spec needs no text from clap.
         let source = std::error::Error::source(&error);
         match source.and_then(|why| why.downcast_ref::<extremal::Error>()) {
@@ -174,9 +176,24 @@ fn completions(shell: clap_complete::Shell) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The arguments. The help is as wide as the terminal, or has 80 columns.
+fn command() -> clap::Command {
+    let command = Arguments::command();
+    match std::io::stdout().is_terminal() {
+        true => command,
+        false => command.term_width(80),
+    }
+}
+
+/// Prints one page for the program and one for every subcommand.
 fn manual() -> anyhow::Result<ExitCode> {
     let mut text = Vec::new();
-    clap_mangen::Man::new(Arguments::command()).render(&mut text)?;
+    let mut command = Arguments::command().disable_help_subcommand(true);
+    command.build();
+    let pages = std::iter::once(&command).chain(command.get_subcommands());
+    for page in pages {
+        clap_mangen::Man::new(page.clone()).render(&mut text)?;
+    }
     std::io::stdout().write_all(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use extremal::learner::{LearnerSpec, Storage};
 use extremal::loss::LossSpec;
 use extremal::set::SetSpec;
+use extremal_data::LabelFacts;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -48,7 +49,8 @@ pub struct Config {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SPEC"))]
     #[serde(with = "text")]
     pub set: Option<SetSpec>,
-    /// Loss function, e.g. logistic, squared, hinge, huber:delta=1, quantile:level=0.9
+    /// Loss function, e.g. logistic, squared, hinge, huber:delta=1, quantile:level=0.9 [default: logistic
+    /// for two classes, else squared]
     #[cfg_attr(feature = "clap", arg(long, value_name = "SPEC"))]
     #[serde(with = "text")]
     pub loss: Option<LossSpec>,
@@ -113,6 +115,32 @@ impl Config {
     /// The classes. The list is empty for a single model.
     pub fn classes(&self) -> &[String] {
         self.classes.as_deref().unwrap_or_default()
+    }
+
+    /// Chooses labels and loss by the labels of the first block, unless they are given. Returns a note
+    /// for the user.
+    pub(crate) fn settle(&mut self, labels: &LabelFacts) -> Option<String> {
+        let found = match labels {
+            LabelFacts::Signs => "-1 and 1".into(),
+            LabelFacts::ZeroOne => "0 and 1".into(),
+            LabelFacts::TwoTexts(negative, positive) => {
+                self.labels = Some((negative.clone(), positive.clone()));
+                format!("{negative} (-1) and {positive} (+1)")
+            }
+            LabelFacts::TwoNumbers(a, b) if self.loss.is_none() => {
+                return Some(format!(
+                    "the labels of the first rows are {a} and {b}, and the loss is squared. Use --labels {a},{b} if they are two classes"
+                ));
+            }
+            _ => return None,
+        };
+        if self.loss.is_some() {
+            return Some(format!("the labels are {found}")).filter(|_| self.labels.is_some());
+        }
+        self.loss = "logistic".parse().ok();
+        Some(format!(
+            "the labels are {found}, so the loss is logistic. Use --loss for another one"
+        ))
     }
 
     /// The coefficient λ of the ridge term (λ/2)‖x‖².

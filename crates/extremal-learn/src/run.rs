@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use extremal::kernel;
 use extremal::learner::default_radius;
-use extremal_data::{Batch, Example, Next, OnError, ReadOptions, Reader};
+use extremal_data::{Batch, Example, Labels, Next, OnError, ReadOptions, Reader};
 
 use crate::error::{Error, Result, finite};
 use crate::hindsight::{Found, Kept};
@@ -87,26 +87,38 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
             "--hindsight supports a single model, but --classes trains one per class. Leave out one of them".into(),
         ));
     }
-    let read = options.input.options(plan.read_options());
+    let mut read = options.input.options(plan.read_options());
+    if saved.is_none() && read.labels == Labels::Number {
+        read.labels = Labels::Auto;
+    }
+    let mut note = None;
     let mut reader = Reader::open(options.input.path(), &read)?;
     let session = match saved {
         Some(session) => session,
         None => {
-            if options.config.set.is_none() && !plan.is_unit_free() {
+            let Some(facts) = reader.facts(&|| host.is_stopped())?.cloned() else {
+                return Ok(End::Unstarted);
+            };
+            let mut config = options.config.clone();
+            if read.labels == Labels::Auto {
+                note = config.settle(&facts.labels);
+                plan = Plan::choose(&config, 1.0)?;
+            }
+            if config.set.is_none() && !plan.is_unit_free() {
                 let Some(radius) = radius_for(&plan, &mut reader, host)? else {
                     return Ok(End::Unstarted);
                 };
-                plan = Plan::choose(&options.config, radius)?;
+                plan = Plan::choose(&config, radius)?;
             }
             plan.data.format = Some(reader.format());
-            let Some(facts) = reader.facts(&|| host.is_stopped())? else {
-                return Ok(End::Unstarted);
-            };
             plan.data.columns = facts.columns.as_ref().map(|columns| columns.to_vec());
             Session::new(plan)?
         }
     };
     let mut run = Run::new(options, session, host)?;
+    if let Some(note) = note {
+        run.note(note);
+    }
     run.introduce();
     let played = match run.passes(reader, &read) {
         Err(error) if error.is_closed_pipe() => return Err(error),

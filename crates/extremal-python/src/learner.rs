@@ -127,6 +127,24 @@ impl Learner {
         })
     }
 
+    /// Returns a copy of the learner in a larger dimension. Its set must be able to grow.
+    fn grown(&self, py: Python<'_>, dim: usize) -> PyResult<Self> {
+        let on = self.set.bind(py).get();
+        let set = on.grown(dim)?;
+        let saved = self.lock(py)?.save().map_err(|e| raise(&e))?;
+        let failed = |e: extremal::Error| raise_pending(&e, &on.pending);
+        let built = self.spec.build_stored(&on.set, self.storage);
+        let mut learner = built.map_err(failed)?;
+        learner.load(&saved).map_err(failed)?;
+        learner.grow(dim).map_err(failed)?;
+        Ok(Self {
+            learner: Exclusive::new(learner),
+            spec: self.spec.clone(),
+            storage: self.storage,
+            set: Py::new(py, set)?,
+        })
+    }
+
     /// The spec of the default learner for a set and a loss.
     #[staticmethod]
     #[pyo3(signature = (set, loss, l2=0.0, storage="dense"))]

@@ -6,6 +6,7 @@ mod datasets;
 mod errors;
 mod exclusive;
 mod experiment;
+mod frame;
 mod hindsight;
 mod learner;
 mod loss;
@@ -29,6 +30,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<model::Model>()?;
     m.add_function(wrap_pyfunction!(learner::with_intercept, m)?)?;
     m.add_function(wrap_pyfunction!(learner::predict, m)?)?;
+    m.add_class::<frame::Columns>()?;
+    m.add_function(wrap_pyfunction!(frame::read_table, m)?)?;
     m.add_class::<stream::Stream>()?;
     m.add_function(wrap_pyfunction!(registry::entries, m)?)?;
     m.add_function(wrap_pyfunction!(registry::citations, m)?)?;

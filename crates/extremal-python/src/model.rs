@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use extremal_data::Example;
+use extremal_data::{Example, Features, ReadOptions};
 use extremal_learn::Saved;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use crate::errors::raise;
+use crate::frame::{self, Cells, Csr};
 use crate::rows::Matrix;
 
 /// A model that `extremal learn -f` wrote.
@@ -41,7 +42,8 @@ impl Model {
         let mut stream = examples.stream(0);
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         while let Some(round) = stream.next_round() {
-            (indices.clear(), values.clear());
+            indices.clear();
+            values.clear();
             for (i, v) in round.row.entries().filter(|(_, v)| *v != 0.0) {
                 indices.push(i as u32);
                 values.push(v);
@@ -57,6 +59,34 @@ impl Model {
             scores.push(self.0.scores(&example).map_err(|e| raise(&e))?);
         }
         Ok(PyArray2::from_vec2(py, &scores)?)
+    }
+
+    /// The kinds of the columns: pairs of a name and a kind. None if the model was not trained on a
+    /// table.
+    #[getter]
+    fn kinds(&self) -> Option<Vec<(String, &'static str)>> {
+        self.0.plan.data.columns.as_deref().map(frame::kinds)
+    }
+
+    /// The names of the features. The list is empty if they have numbers only.
+    #[getter]
+    fn features(&self) -> Vec<String> {
+        let features = self.0.plan.data.features.as_ref();
+        features.map(Features::to_vec).unwrap_or_default()
+    }
+
+    /// Reads the rows of a table, with the intercept, if the model has one. Unknown texts are left out.
+    fn read_table<'py>(
+        &self,
+        py: Python<'py>,
+        names: Vec<String>,
+        cells: Vec<Cells<'py>>,
+    ) -> PyResult<Csr<'py>> {
+        let options = ReadOptions {
+            frozen: true,
+            ..self.0.plan.read_options()
+        };
+        frame::read(py, &names, &cells, options).map(|(rows, _)| rows)
     }
 
     /// The configuration as JSON: set, loss, learner and the other settings.

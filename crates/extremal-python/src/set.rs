@@ -29,6 +29,19 @@ impl Set {
     fn failed(&self, error: &extremal::Error) -> PyErr {
         raise_pending(error, &self.pending)
     }
+
+    /// The set in a larger dimension.
+    pub fn grown(&self, dim: usize) -> PyResult<Self> {
+        let spec = self.spec.clone().map(|spec| match spec.has_key("dim") {
+            true => spec.with("dim", dim).unwrap_or(spec),
+            false => spec,
+        });
+        Ok(Self {
+            set: extremal::set::grown(&self.set, dim).map_err(|e| self.failed(&e))?,
+            spec,
+            pending: self.pending.clone(),
+        })
+    }
 }
 
 #[pymethods]

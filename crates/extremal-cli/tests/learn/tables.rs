@@ -213,7 +213,7 @@ fn errors_about_tables_name_the_flag_that_helps() {
         (
             "y,a\n1,x\n",
             "--ignore y",
-            "column `a`: the label is not a finite number",
+            "column `a`: all labels so far are the text `x`. Use --labels",
         ),
         (
             "y,a\n1,x\n",
@@ -234,5 +234,64 @@ fn errors_about_tables_name_the_flag_that_helps() {
             !output.status.success() && said.contains(expected),
             "{flags:?}: {said}"
         );
+    }
+}
+
+#[test]
+fn two_usual_labels_or_two_texts_make_a_classification() {
+    let folder = Folder::new("auto-loss");
+    for (labels, flags, loss, note) in [
+        (
+            ["0", "1"],
+            "",
+            "logistic (chosen)",
+            "0 and 1, so the loss is logistic",
+        ),
+        (
+            ["-1", "1"],
+            "",
+            "logistic (chosen)",
+            "-1 and 1, so the loss is logistic",
+        ),
+        (
+            ["no", "yes"],
+            "",
+            "logistic (chosen)",
+            "no (-1) and yes (+1), so the loss is logistic",
+        ),
+        (
+            ["no", "yes"],
+            "--loss hinge",
+            "hinge",
+            "no (-1) and yes (+1)",
+        ),
+        (
+            ["1", "2"],
+            "",
+            "squared (chosen)",
+            "Use --labels 1,2 if they are two classes",
+        ),
+        (["0", "1"], "--loss squared", "squared", ""),
+    ] {
+        let [a, b] = labels;
+        let rows = format!("y,x\n{b},1\n{a},2\n{b},3\n");
+        let data = folder.write("a.csv", rows);
+        let model = folder.file("m");
+        let words = ["learn", text(&data), "-f", text(&model)];
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        let said = errors(&done(&[&words[..], &flags].concat()));
+        assert!(
+            said.contains(&format!("\nloss             {loss}\n")),
+            "{said}"
+        );
+        assert_eq!(
+            said.starts_with("note: the labels"),
+            !note.is_empty(),
+            "{said}"
+        );
+        assert!(said.contains(note), "{said}");
+        // a resumed run knows them, from any row
+        let one = folder.write("one.csv", format!("y,x\n{b},5\n"));
+        done(&["learn", text(&one), "-i", text(&model)]);
     }
 }

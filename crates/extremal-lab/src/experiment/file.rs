@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use extremal::learner::{LearnerSpec, Storage};
 use extremal::spec::Table;
+use extremal_learn::Reading;
 use indexmap::IndexMap;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
@@ -410,12 +411,24 @@ impl<'de> Deserialize<'de> for Source {
         if value.is_str() || value.get("name").is_some() || !value.is_table() {
             return Ok(Self::Synthetic(spec(value).map_err(D::Error::custom)?));
         }
-        let rows: RowSource = value
-            .try_into()
-            .map_err(|e: toml::de::Error| D::Error::custom(e.message()))?;
-        let of_file = rows.format.is_some() || rows.label.is_some();
+        let rows: Box<RowSource> = value.try_into().map_err(|e: toml::de::Error| {
+            let keys = match serde_json::to_value(RowSource::default()) {
+                Ok(serde_json::Value::Object(keys)) if e.message().starts_with("unknown field") => {
+                    let keys: Vec<String> = keys.keys().map(|key| format!("`{key}`")).collect();
+                    format!(", expected one of {}", keys.join(", "))
+                }
+                _ => String::new(),
+            };
+            D::Error::custom(format!("{}{keys}", e.message()))
+        })?;
+        let of_data = RowSource {
+            format: None,
+            reading: Reading::default(),
+            labels: None,
+            ..(*rows).clone()
+        };
         match (&rows.data, &rows.file) {
-            (Some(_), None) if !of_file => Ok(Self::Rows(rows)),
+            (Some(_), None) if *rows == of_data => Ok(Self::Rows(rows)),
             (None, Some(_)) => Ok(Self::Rows(rows)),
             _ => Err(D::Error::custom(
                 "write { name = … } with a name from `extremal list streams`, { data = … } with a name from `extremal list data`, or { file = …, format = …, label = … }",

@@ -18,6 +18,8 @@ use extremal::learner::{LearnerSpec, Storage, Uses};
 use extremal::loss::LossSpec;
 use extremal::set::SetSpec;
 use extremal::stream::StreamSpec;
+use extremal_data::Format;
+use extremal_learn::Reading;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -152,7 +154,7 @@ pub enum Source {
     /// A synthetic stream.
     Synthetic(#[serde(serialize_with = "file::text")] StreamSpec),
     /// Collected examples.
-    Rows(RowSource),
+    Rows(Box<RowSource>),
 }
 
 /// Collected examples from an embedded data set or a file, and how they are prepared.
@@ -160,20 +162,17 @@ pub enum Source {
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct RowSource {
     /// The name of an embedded data set.
-    #[serde(skip_serializing_if = "is_default")]
     pub data: Option<String>,
     /// The path of a file.
-    #[serde(skip_serializing_if = "is_default")]
     pub file: Option<String>,
-    /// The file's format. By default, the file's name determines the format.
-    #[serde(skip_serializing_if = "is_default")]
-    pub format: Option<String>,
-    /// The label's column, in a file with named columns.
-    #[serde(skip_serializing_if = "is_default")]
-    pub label: Option<String>,
-    /// Whether the examples have labels; true by default. Prices for the log-wealth loss have no
+    /// The file's format. By default, it is detected as in `extremal learn`.
+    pub format: Option<Format>,
+    /// The options for reading the file.
+    #[serde(flatten)]
+    pub reading: Reading,
+    /// The labels. By default they are numbers or two texts. Prices for the log-wealth loss have no
     /// labels.
-    pub labels: Option<bool>,
+    pub labels: Option<RowLabels>,
     /// Whether the seed determines the order of the examples. Otherwise they have the file's order.
     pub shuffle: bool,
     /// Whether each column is divided by its largest absolute value.
@@ -182,6 +181,16 @@ pub struct RowSource {
     pub unit_rows: bool,
     /// Whether a column of ones is added before rows are divided by their norms.
     pub intercept: bool,
+}
+
+/// The labels of collected examples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "labels must be false, or two texts")]
+pub enum RowLabels {
+    /// Whether there are labels.
+    Present(bool),
+    /// The labels that mean −1 and +1.
+    Pair(String, String),
 }
 
 impl RowSource {

@@ -159,6 +159,16 @@ pub(crate) fn next_round<'s>(
     round.ok_or_else(ended)
 }
 
+/// Explains how to write the flags in a message of the reader.
+fn as_keys(message: &str) -> String {
+    match message.contains(" --") {
+        true => {
+            format!("{message} (in an experiment, --flag VALUE is flag = \"VALUE\" in the stream)")
+        }
+        false => message.into(),
+    }
+}
+
 impl Problem {
     fn new(name: &str, config: &ProblemConfig) -> Result<Self, Complaint> {
         let at = |key| move |why: extremal::Error| (key, why.to_string());
@@ -166,7 +176,7 @@ impl Problem {
             Source::Synthetic(_) => None,
             Source::Rows(source) => {
                 let rows = source.load(Path::new(""));
-                Some(rows.map_err(|why| ("stream", why.to_string()))?)
+                Some(rows.map_err(|why| ("stream", as_keys(&why.to_string())))?)
             }
         };
         let dim = rows.as_ref().map(|rows| rows.dim);

@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use extremal::Row;
 use extremal::stream::Stream;
-use extremal_data::{Batch, Holds, Labels, ReadOptions, Reader};
+use extremal_data::{Batch, Features, Labels, ReadOptions, Reader};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::experiment::RowSource;
+use crate::experiment::{RowLabels, RowSource};
+use crate::format::count;
 
 mod embedded;
 mod replay;
@@ -50,7 +51,7 @@ pub struct Rows {
     pub sha256: String,
     /// Notes to the user on how the file was read.
     pub notes: Vec<String>,
-    /// Whether every example has a label.
+    /// Whether the examples have labels. Those that lack one are left out.
     pub has_labels: bool,
     /// The labels in the file's order. An example without a label has the label 0.
     pub labels: Vec<f64>,
@@ -77,22 +78,21 @@ impl RowSource {
     /// Reads the examples. A relative path starts from `base`, the folder of the experiment's file.
     pub fn load(&self, base: &Path) -> Result<Arc<Rows>> {
         let mut options = ReadOptions {
+            format: self.format,
             intercept: self.intercept,
-            label_column: self.label.clone(),
-            ..ReadOptions::default()
+            labels: match self.labels.clone() {
+                None | Some(RowLabels::Present(true)) => Labels::Auto,
+                Some(RowLabels::Present(false)) => Labels::None,
+                Some(RowLabels::Pair(negative, positive)) => Labels::Pair { negative, positive },
+            },
+            ..self.reading.options()
         };
-        if self.labels == Some(false) {
-            options.labels = Labels::None;
-        }
         if let Some(name) = &self.data {
             let set = embedded::find(name)?;
             if set.task == Task::Portfolio {
                 options.labels = Labels::None;
             }
             return self.read(set.file, set.bytes, &options);
-        }
-        if let Some(format) = &self.format {
-            options.format = Some(format.parse().map_err(Error::Unsupported)?);
         }
         let path = base.join(self.file.as_deref().unwrap_or_default());
         // The whole file is read before it is parsed, so that the hash is of the parsed bytes.
@@ -109,25 +109,31 @@ impl RowSource {
         let hash = Sha256::digest(bytes.as_ref());
         let mut rows = Rows {
             sha256: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
-            has_labels: true,
+            has_labels: options.labels != Labels::None,
             shuffle: self.shuffle,
             ..Rows::default()
         };
+        let mut unlabelled = 0;
         let mut reader = Reader::from_read(Box::new(std::io::Cursor::new(bytes)), name, options)?;
         while let Some(batch) = reader.next()? {
-            rows.extend(batch, self.intercept);
+            unlabelled += rows.extend(batch);
         }
-        let refuse = |what: &str| {
-            let (file, what) = (name.into(), what.into());
-            Err(extremal_data::Error::Content { file, what }.into())
-        };
+        let refuse = |what: &str| Err(extremal_data::Error::content(name, what).into());
         if rows.labels.is_empty() {
-            return refuse("the file has no examples");
+            return refuse(match unlabelled {
+                0 => "the file has no examples",
+                _ => "no example has a label. Write labels = false if the loss uses none",
+            });
         }
         if rows.dim == 0 {
             return refuse("the examples have no features");
         }
         rows.notes = reader.warnings();
+        if unlabelled > 0 {
+            let count = count(unlabelled);
+            rows.notes
+                .push(format!("left out {count} examples without a label"));
+        }
         if self.unit_columns {
             rows.divide_columns();
         }
@@ -183,23 +189,25 @@ impl Rows {
         }
     }
 
-    fn extend(&mut self, batch: &Batch, intercept: bool) {
+    /// Adds the examples of a batch. Those that lack a label are left out, and counted.
+    fn extend(&mut self, batch: &Batch) -> u64 {
         // A table's last column may contain only zeros.
-        if let Some(columns) = batch.columns() {
-            let is_number = |holds| matches!(holds, Holds::Numbers | Holds::Date);
-            let numbers = columns.iter().filter(|c| is_number(c.holds)).count();
-            self.dim = self.dim.max(numbers + usize::from(intercept));
-        }
+        self.dim = self.dim.max(batch.features().map_or(0, Features::len));
+        let mut unlabelled = 0;
         for example in batch.iter() {
+            if self.has_labels && example.label.is_none() {
+                unlabelled += 1;
+                continue;
+            }
             self.indices.extend_from_slice(example.indices);
             self.values.extend_from_slice(example.values);
             self.ends.push(self.indices.len());
             self.labels.push(example.label.unwrap_or(0.0));
-            self.has_labels &= example.label.is_some();
             self.weights.push(example.weight);
             let last = example.indices.last();
             self.dim = self.dim.max(last.map_or(0, |last| *last as usize + 1));
         }
+        unlabelled
     }
 
     fn divide_columns(&mut self) {

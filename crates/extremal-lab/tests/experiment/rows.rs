@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use extremal_lab::experiment::RowSource;
+use extremal_lab::experiment::{RowSource, Source};
 use extremal_lab::rows::{Rows, Task, datasets};
 
 fn load(source: &RowSource) -> Arc<Rows> {
@@ -155,4 +155,57 @@ fn rows_fit_a_set_of_higher_dimension() {
         let said = format!("the examples have {dim} features");
         assert!(error.contains(&said), "{error}");
     }
+}
+
+/// A table with every kind of column gives the features that `learn` gives it.
+#[test]
+fn tables_are_read_with_the_options_of_learn() {
+    let folder = Folder::new("table");
+    let text = "day;city;zip;age;shop;paid\n\
+                2024-03-01;Bath;7;31;A;no\n\
+                2024-03-02;Rome;7;?;B;yes\n\
+                2024-03-03;Bath;9;-1;A;NA\n\
+                2024-03-04;;9;40;A;yes\n";
+    let rows = folder.load("a.csv", text, |source| {
+        let toml = r#"label = "paid"
+categorical = ["zip"]
+ignore = ["shop"]
+missing = ["-1"]"#;
+        source.reading = toml::from_str(toml).unwrap();
+    });
+    assert_eq!(rows.labels, [-1.0, 1.0, 1.0]);
+    let notes = rows.notes.join("\n");
+    assert!(notes.contains("1 examples without a label"), "{notes}");
+    // The numbers are day:trend and age. The rows add 5, 3, 2 and 2 other features.
+    let all = rounds(&rows, 0, rows.dim);
+    let places =
+        |k: usize| -> Vec<usize> { (2..rows.dim).filter(|i| all[k].0[*i] == 1.0).collect() };
+    assert_eq!(rows.dim, 14);
+    assert_eq!([all[0].0[1], all[1].0[1], all[2].0[1]], [31.0, 0.0, 40.0]);
+    assert_eq!(places(0), [2, 3, 4, 5, 6]);
+    assert_eq!(places(1), [2, 3, 6, 7, 8, 9]);
+    assert_eq!(places(2), [2, 3, 11, 12, 13]);
+
+    let read = |options: &str, text: &str| {
+        fs::write(folder.0.join("b.csv"), text).unwrap();
+        let path = folder.0.join("b.csv");
+        let toml = format!("file = {path:?}\n{options}");
+        let source: Source = toml::from_str(&toml).map_err(|e| e.message().to_string())?;
+        let Source::Rows(source) = source else {
+            unreachable!()
+        };
+        let read = source.load(Path::new(""));
+        read.map(|rows| rows.labels.clone())
+            .map_err(|e| e.to_string())
+    };
+    let ends = "1|2|low\n3|4|high\n";
+    let options = "no-header = true\nlabel = \"3\"\nlabels = [\"low\", \"high\"]";
+    assert_eq!(read(options, ends).unwrap(), [-1.0, 1.0]);
+    let unknown = read("categorial = [\"a\"]", ends).unwrap_err();
+    assert!(
+        unknown.contains("unknown field `categorial`") && unknown.contains("no-header"),
+        "{unknown}"
+    );
+    let absent = read("", "label,a\n,1\nNA,2\n").unwrap_err();
+    assert!(absent.contains("labels = false"), "{absent}");
 }

@@ -14,15 +14,9 @@ use pulp::{Scalar, WithSimd};
 use super::sweep::{Apart, LANES, dispatch, load, total};
 
 /// Eight numbers.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[repr(C, align(64))]
 pub(crate) struct Eight(pub [f64; LANES]);
-
-impl Eight {
-    pub const fn all(number: f64) -> Self {
-        Self([number; LANES])
-    }
-}
 
 /// The size of an item of a table, in numbers.
 pub(crate) const ITEM: usize = 2 * LANES;
@@ -432,7 +426,7 @@ mod tests {
         let (before, missing) = (items(0), Item([-1.0; ITEM]));
         for n in 0..=LANES {
             let slots = &[7, 0, 11, 3, 4, 10, 1, 5][..n];
-            let mut eights = [Eight::all(0.0); ITEM];
+            let mut eights = [Eight::default(); ITEM];
             gather(&before, slots, &missing, &mut eights);
             for (k, eight) in eights.iter().enumerate() {
                 for lane in 0..LANES {

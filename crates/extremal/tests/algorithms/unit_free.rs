@@ -53,6 +53,18 @@ impl Stream {
         Row::sparse(&self.rows[t].0, &self.rows[t].1)
     }
 
+    /// Adds these numbers to the first columns after the intercept, which are then in every row.
+    fn add(&mut self, offsets: &[f64]) {
+        for (indices, values) in &mut self.rows {
+            for (column, offset) in (1..).zip(offsets) {
+                match indices.binary_search(&column) {
+                    Ok(at) => values[at] += offset,
+                    Err(at) => (indices.insert(at, column), values.insert(at, *offset)).1,
+                }
+            }
+        }
+    }
+
     /// Plays rounds and returns the predictions.
     fn play(
         &self,
@@ -144,6 +156,7 @@ struct Recipe {
     sizes: Vec<f64>,
     sum: Vec<f64>,
     squares: Vec<f64>,
+    steps: Vec<[f64; 3]>,
     largest: Vec<f64>,
     members: [Member; 2],
     share: Bet,
@@ -177,6 +190,7 @@ impl Recipe {
             sizes: zeros.clone(),
             sum: zeros.clone(),
             squares: zeros.clone(),
+            steps: vec![[0.0; 3]; dim],
             largest: zeros,
             members: [member.clone(), member],
             share: Bet::default(),
@@ -196,8 +210,11 @@ impl Recipe {
 
     fn centre(&self, i: usize) -> (f64, f64) {
         let (n, mean) = (self.count[i], self.sum[i] / self.t);
-        let square = (self.squares[i] - 2.0 * mean * self.sum[i] + n * mean * mean) / n;
-        let mut spread = square.max(0.0).sqrt();
+        let [_, steps, number] = self.steps[i];
+        let mut spread = match number > 0.0 {
+            true => steps / number,
+            false => self.deviation(i),
+        };
         if n < self.t {
             spread = spread.max(mean.abs());
         }
@@ -209,6 +226,26 @@ impl Recipe {
                 0.0
             },
         )
+    }
+
+    fn deviation(&self, i: usize) -> f64 {
+        let (n, mean) = (self.count[i], self.sum[i] / self.t);
+        let square = (self.squares[i] - 2.0 * mean * self.sum[i] + n * mean * mean) / n;
+        square.max(0.0).sqrt()
+    }
+
+    /// Chooses the features far from 0 again.
+    fn choose(&mut self, row: &[(usize, f64)]) {
+        for &(i, a) in row {
+            let (mean, deviation) = (self.sum[i] / self.t, self.deviation(i));
+            let varies = deviation > 1e-7 * self.largest[i];
+            let far = self.count[i] == self.t && mean.abs() > 16.0 * deviation && varies;
+            self.steps[i] = match self.steps[i][0] == 0.0 {
+                _ if !far => [0.0; 3],
+                true => [a, 4.0 * deviation, 4.0],
+                false => self.steps[i],
+            };
+        }
     }
 
     fn refresh(&mut self, i: usize) {
@@ -236,6 +273,11 @@ impl Recipe {
             self.sizes[i] += a.abs();
             self.sum[i] += a;
             self.squares[i] += a * a;
+            let [last, steps, number] = self.steps[i];
+            if last != 0.0 {
+                let step = (a - last).abs();
+                self.steps[i] = [a, steps + step, number + f64::from(u8::from(step > 0.0))];
+            }
             if a.abs() > self.largest[i] {
                 self.largest[i] = a.abs();
                 self.refresh(i);
@@ -398,6 +440,9 @@ impl Recipe {
             let (low, high) = self.range.unwrap_or((label, label));
             self.range = Some((low.min(label), high.max(label)));
         }
+        if (self.t as u64).is_power_of_two() {
+            self.choose(&row);
+        }
         self.labels += 1.0;
         self.label_sum += label;
         self.positive += f64::from(u8::from(label > 0.0));
@@ -407,9 +452,17 @@ impl Recipe {
 
 #[test]
 fn it_is_its_pseudocode() {
-    for (seed, signs) in [(1, true), (2, false), (3, true), (4, false)] {
+    for (seed, signs, far) in [
+        (1, true, false),
+        (2, false, false),
+        (3, true, true),
+        (4, false, true),
+    ] {
         let (dim, rounds) = (23, 600);
-        let stream = stream(&mut rng(seed), rounds, dim, signs);
+        let mut stream = stream(&mut rng(seed), rounds, dim, signs);
+        if far {
+            stream.add(&[100.0, -2e3, 500.0]);
+        }
         let objective = objective(if signs { "logistic" } else { "squared" });
         let mut learner = learner("unit-free:intercept=true", dim);
         let mut recipe = Recipe::new(dim, signs);
@@ -537,6 +590,39 @@ fn units_do_not_matter() {
                 ));
             }
         }
+    }
+}
+
+/// Offsets of a thousand standard deviations change the loss little, also in columns with a heavy tail.
+#[test]
+fn offsets_do_not_matter_much() {
+    for (seed, signs) in [(15, true), (16, false)] {
+        let (dim, rounds) = (4, 3000);
+        let r = &mut rng(seed);
+        let tails: Vec<[f64; 3]> = (0..rounds)
+            .map(|_| [(); 3].map(|()| normal(r).powi(3) * (1.2 * normal(r)).exp()))
+            .collect();
+        let rows = tails
+            .iter()
+            .map(|tail| (vec![0, 1, 2, 3], vec![1.0, tail[0], tail[1], tail[2]]));
+        let labels = tails.iter().map(|tail| {
+            let score = tail[0].abs().ln_1p().copysign(tail[0]) - 0.1 * tail[1] + normal(r);
+            if signs { score.signum() } else { score }
+        });
+        let mut stream = Stream {
+            labels: labels.collect(),
+            rows: rows.collect(),
+        };
+        let objective = objective(if signs { "logistic" } else { "squared" });
+        let loss_of = |stream: &Stream| {
+            let mut learner = learner("unit-free:intercept=true", dim);
+            let predictions = stream.play(&mut *learner, &objective, 0..rounds);
+            stream.loss(&predictions, &objective, 0)
+        };
+        let before = loss_of(&stream);
+        stream.add(&[1e4; 3]);
+        let after = loss_of(&stream);
+        assert!(after < 1.1 * before, "{after}, not {before}");
     }
 }
 

@@ -8,7 +8,7 @@ use crate::learner::untuned::coin_ftrl::coin_bet::CoinBet;
 use crate::learner::untuned::unit_free::ada_hedge::AdaHedge;
 use crate::learner::untuned::unit_free::guard::{Belief, Guard};
 use crate::learner::untuned::unit_free::table::Table;
-use crate::learner::untuned::unit_free::terms::{Block, Feature, Row, Slopes, learn};
+use crate::learner::untuned::unit_free::terms::{Block, Feature, Row, Slopes, Steps, learn};
 use crate::learner::{Example, Learnt, Record};
 use crate::loss::Labels;
 use crate::range::{SMALLEST_DIRECTION, check_size};
@@ -287,14 +287,18 @@ impl Engine {
         })?;
         slots.truncate(counted);
         values.truncate(counted);
-        Ok(state.read(settings, table.features(), (slots, values), blocks))
+        table.prefetch(slots);
+        let known = (table.features(), table.steps());
+        Ok(state.read(settings, known, (slots, values), blocks))
     }
 
     /// The prediction that the learner would play next for this row, with the weight 1.
     pub fn predict(&self, row: &crate::Row<'_>) -> Result<f64> {
-        let (mut features, mut values) = (Vec::new(), Vec::new());
+        let (mut features, mut steps, mut values) = (Vec::new(), Vec::new(), Vec::new());
         self.settings.for_each_entry(row, |index, value| {
-            features.push(self.table.get(index).copied().unwrap_or_default());
+            let (feature, own) = self.table.copy(index);
+            features.push(feature);
+            steps.push(own);
             values.push(value);
             Ok(())
         })?;
@@ -303,7 +307,7 @@ impl Engine {
         state.rounds += 1;
         let row = state.read(
             &self.settings,
-            &features,
+            (&features, &steps),
             (&slots, &values),
             &mut Vec::new(),
         );
@@ -321,10 +325,7 @@ impl Engine {
             total: centres.then_some(total),
         };
         let [squares, centre] = learn(&mut self.blocks, slopes);
-        let table = self.table.features_mut();
-        for (block, slots) in self.blocks.iter().zip(self.slots.chunks(LANES)) {
-            block.store(table, slots);
-        }
+        self.table.store(&self.blocks, &self.slots, state.rounds);
         state.squares += squares;
         state.centre += centre;
         state.added += self.slots.len() as u64;
@@ -367,15 +368,15 @@ impl State {
     fn read(
         &mut self,
         settings: &Settings,
-        features: &[Feature],
+        known: (&[Feature], &[Steps]),
         (slots, values): (&[u32], &[f64]),
         blocks: &mut Vec<Block>,
     ) -> Row {
         let (intercept, mut found) = (settings.intercept, Row::default());
-        blocks.resize(slots.len().div_ceil(LANES), Block::NEW);
+        blocks.resize(slots.len().div_ceil(LANES), Block::default());
         let eights = slots.chunks(LANES).zip(values.chunks(LANES));
         for (block, (slots, values)) in blocks.iter_mut().zip(eights) {
-            found.load(block, features, slots, values);
+            found.load(block, known, slots, values);
         }
         let total = intercept.then_some((self.slopes[1], self.slope_squares[1]));
         found.count(blocks, self.rounds as f64, total);

@@ -16,6 +16,8 @@
 //! - *member 2* starts from the running mean of the labels (for two classes, the logarithm of the
 //!   odds). It adds coin bets on the scaled direction and on a *centred* direction, which is the
 //!   scaled direction of the features minus their means. A round updates it at the non-zeros alone.
+//!   The centred direction is scaled by the features' deviations. For features far from 0, it is scaled
+//!   by their mean steps from row to row.
 //!
 //! The learner plays a mixture of member 1, member 2 and their mean. AdaHedge (de Rooij et al., 2014)
 //! weights the three by their losses. Predictions are clipped to the range of the labels seen.
@@ -46,7 +48,7 @@ use crate::hindsight::ByNorm;
 use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, parameters, settings};
 use crate::learner::untuned::unit_free::engine::{Engine, STAKE, Settings, State};
 use crate::learner::untuned::unit_free::table::Table;
-use crate::learner::untuned::unit_free::terms::Feature;
+use crate::learner::untuned::unit_free::terms::{Feature, Steps};
 use crate::learner::{
     ByExample, Certificate, Example, Learner, Learnt, Level, MakeLearner, Record, RunStatistics,
     Storage, Uses,
@@ -245,7 +247,7 @@ impl ByExample for Unitless {
     }
 
     fn prefetch(&self, row: &Row<'_>) {
-        self.engine.table.prefetch(row);
+        self.engine.table.prefetch_ahead(row);
     }
 
     fn range(&self) -> Option<(f64, f64)> {
@@ -297,12 +299,14 @@ impl ByExample for Unitless {
     }
 }
 
-/// The saved form of the learner: the state, the indices of the features, and their numbers.
+/// The saved form of the learner: the state, the indices of the features, their numbers, and the steps
+/// of features far from 0.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     state: State,
     indices: Vec<u32>,
     words: Vec<f64>,
+    steps: Vec<Steps>,
 }
 
 impl Body for Unitless {
@@ -374,6 +378,7 @@ impl Body for Unitless {
                 .iter()
                 .flat_map(Feature::words)
                 .collect(),
+            steps: self.engine.table.steps().to_vec(),
         })
     }
 
@@ -381,8 +386,9 @@ impl Body for Unitless {
         let saved: Saved = decode(saved)?;
         let dim = self.set.dim();
         check_shape(saved.indices.iter().all(|i| (*i as usize) < dim))?;
-        check_shape(saved.words.iter().all(|word| word.is_finite()))?;
-        self.engine.table = Table::restored(&saved.indices, &saved.words)?;
+        let mut numbers = saved.words.iter().chain(saved.steps.as_flattened());
+        check_shape(numbers.all(|number| number.is_finite()))?;
+        self.engine.table = Table::restored(&saved.indices, &saved.words, &saved.steps)?;
         self.engine.state = saved.state;
         Ok(())
     }

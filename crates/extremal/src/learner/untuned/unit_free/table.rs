@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::kernel::{self, ITEM};
-use crate::learner::untuned::unit_free::terms::Feature;
+use crate::kernel::{self, ITEM, LANES};
+use crate::learner::untuned::unit_free::terms::{Block, Feature, Steps};
 use crate::memory::reserve;
 use crate::saved::check_shape;
 use crate::{Error, Result, Row};
@@ -26,6 +26,8 @@ pub(super) struct Table {
     /// The index of every slot.
     indices: Vec<u32>,
     features: Vec<Feature>,
+    /// The steps of the features far from 0. The steps of the last features may be missing.
+    steps: Vec<Steps>,
 }
 
 /// A hash function that spreads an index, which is a small number, over all bits. The result is the
@@ -63,9 +65,41 @@ impl Table {
         &self.features
     }
 
-    /// The features, in the order of their slots, for the caller to change.
-    pub fn features_mut(&mut self) -> &mut [Feature] {
-        &mut self.features
+    /// The steps of the features, in the order of their slots. The last ones may be missing.
+    pub fn steps(&self) -> &[Steps] {
+        &self.steps
+    }
+
+    /// The feature of an index and its steps. They are 0 if the index was never seen.
+    pub fn copy(&self, index: usize) -> (Feature, Steps) {
+        let slot = self.slot(index).map_or(usize::MAX, |slot| slot as usize);
+        let feature = self.features.get(slot).copied().unwrap_or_default();
+        (feature, self.steps.get(slot).copied().unwrap_or_default())
+    }
+
+    /// Stores the features of a row after a round. After 1, 2, 4, 8, … rounds, it is decided again
+    /// which features are far from 0.
+    pub fn store(&mut self, blocks: &[Block], slots: &[u32], rounds: u64) {
+        for (block, slots) in blocks.iter().zip(slots.chunks(LANES)) {
+            block.store(&mut self.features, slots);
+        }
+        let decides = rounds.is_power_of_two();
+        if !decides && self.steps.is_empty() {
+            return;
+        }
+        for (k, slot) in slots.iter().map(|slot| *slot as usize).enumerate() {
+            let (mut steps, value) = blocks[k / LANES].steps(k % LANES);
+            if decides {
+                steps = self.features[slot].steps(steps, value, rounds as f64);
+            }
+            let missing = (slot + 1).saturating_sub(self.steps.len());
+            let is_far = steps[0] != 0.0;
+            if missing == 0 || is_far && self.steps.try_reserve(missing).is_ok() {
+                let len = self.steps.len() + missing;
+                self.steps.resize(len, Steps::default());
+                self.steps[slot] = steps;
+            }
+        }
     }
 
     /// The slot of an index, or `None` if the index was never seen.
@@ -92,11 +126,16 @@ impl Table {
         }
     }
 
-    /// Prefetches the features of a row.
-    pub fn prefetch(&self, row: &Row<'_>) {
+    /// Prefetches the features in these slots.
+    pub fn prefetch(&self, slots: &[u32]) {
+        kernel::prefetch(&self.features, slots.iter().copied(), false);
+    }
+
+    /// Prefetches the features of a row that comes later.
+    pub fn prefetch_ahead(&self, row: &Row<'_>) {
         if let Row::Sparse { indices, .. } = *row {
             let slots = indices.iter().filter_map(|i| self.slot(*i as usize));
-            kernel::prefetch(&self.features, slots);
+            kernel::prefetch(&self.features, slots, true);
         }
     }
 
@@ -132,6 +171,7 @@ impl Table {
             }
         }
         self.features.truncate(len);
+        self.steps.truncate(len);
     }
 
     /// The indices that were seen, in increasing order, with their features.
@@ -143,10 +183,14 @@ impl Table {
     }
 
     /// The table that has these features. Fails if the indices and the numbers do not match.
-    pub fn restored(indices: &[u32], words: &[f64]) -> Result<Self> {
+    pub fn restored(indices: &[u32], words: &[f64], steps: &[Steps]) -> Result<Self> {
         let (features, rest) = words.as_chunks::<{ ITEM }>();
         check_shape(rest.is_empty() && features.len() == indices.len())?;
-        let mut table = Self::default();
+        check_shape(steps.len() <= features.len())?;
+        let mut table = Self {
+            steps: steps.to_vec(),
+            ..Self::default()
+        };
         for (k, (index, words)) in indices.iter().zip(features).enumerate() {
             let slot = table.slot_or_new(*index as usize)?;
             check_shape(slot as usize == k)?;

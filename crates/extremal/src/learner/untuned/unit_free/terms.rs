@@ -24,6 +24,19 @@ const Z: usize = 14;
 /// Σd·a, where d is the slope at the prediction played and a the true value in the row.
 const PLAYED: usize = 15;
 
+/// A feature whose spread is at most this part of M is constant.
+const CONSTANT: f64 = 1e-7;
+
+/// A feature is far from 0 if its |mean| is more than this many times its deviation.
+const FAR: f64 = 16.0;
+
+/// The first deviation of a feature far from 0 counts as this many steps.
+const FIRST_STEPS: f64 = 4.0;
+
+/// The last value of a feature far from 0, the sum of the sizes of its steps from value to value, and
+/// the number of steps that are not 0. All are 0 for other features.
+pub(super) type Steps = [f64; 3];
+
 /// The numbers that are stored for a feature. They take two cache lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[repr(align(64))]
@@ -68,6 +81,22 @@ impl Feature {
         self.0[PLAYED]
     }
 
+    /// The steps after a round in which the feature had this value. The feature is far from 0 if it was
+    /// in every row, and if its |mean| is large compared with its deviation.
+    pub fn steps(&self, steps: Steps, value: f64, rounds: f64) -> Steps {
+        let [count, sum, squares] = [COUNT, SUM, SQUARES].map(|word| self.0[word]);
+        let mean = sum / rounds;
+        let deviation = (squares / count - mean * mean).max(0.0).sqrt();
+        let varies = deviation > CONSTANT * self.largest();
+        if count < rounds || mean.abs() <= FAR * deviation || !varies {
+            return Steps::default();
+        }
+        match steps[0] == 0.0 {
+            true => [value, FIRST_STEPS * deviation, FIRST_STEPS],
+            false => steps,
+        }
+    }
+
     /// The direction −c/√(v + top²) of each member; 0 if all gradients were 0.
     pub fn directions(&self) -> [f64; 2] {
         std::array::from_fn(|k| {
@@ -92,7 +121,7 @@ impl AsMut<[f64; ITEM]> for Feature {
 }
 
 /// Eight features of a row.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Block {
     /// The numbers of the features. Each [`Eight`] holds the same number of all eight features.
     words: [Eight; ITEM],
@@ -103,31 +132,44 @@ pub(super) struct Block {
     per_largest: Eight,
     mean: Eight,
     spread: Eight,
+    /// The mean step of a feature far from 0 and 0 for the others, and the steps of the former.
+    step: Eight,
+    steps: [Eight; 3],
     /// 1 for a feature whose M has grown and 0 for the others, and whether any M has grown.
     growth: Eight,
     grown: bool,
 }
 
 impl Block {
-    /// A block that holds no features yet.
-    pub const NEW: Self = {
-        let zeros = Eight::all(0.0);
-        Self {
-            words: [zeros; ITEM],
-            given: zeros,
-            value: zeros,
-            per_largest: zeros,
-            mean: zeros,
-            spread: zeros,
-            growth: zeros,
-            grown: false,
-        }
-    };
-
     /// Writes the features to the table after the round.
     #[inline]
     pub fn store(&self, table: &mut [Feature], slots: &[u32]) {
         kernel::scatter(&self.words, table, slots);
+    }
+
+    /// The steps of a feature after the round, and the value that the guard believes.
+    pub fn steps(&self, lane: usize) -> (Steps, f64) {
+        let steps = match self.step.0[lane] > 0.0 {
+            true => self.steps.map(|word| word.0[lane]),
+            false => Steps::default(),
+        };
+        (steps, self.value.0[lane])
+    }
+
+    /// Adds the steps to the values of the row.
+    #[cold]
+    fn step(&mut self, steps: &[Steps], slots: &[u32]) {
+        for (lane, slot) in slots.iter().enumerate() {
+            let known = steps.get(*slot as usize).copied().unwrap_or_default();
+            let ([last, sum, count], value) = (known, self.value.0[lane]);
+            let step = (value - last).abs();
+            if last != 0.0 {
+                let count = count + f64::from(u8::from(step > 0.0));
+                self.step.0[lane] = (sum + step) / count;
+                let words = self.steps.iter_mut().zip([value, sum + step, count]);
+                words.for_each(|(word, number)| word.0[lane] = number);
+            }
+        }
     }
 }
 
@@ -157,9 +199,15 @@ pub(super) struct Row {
 impl Row {
     /// Loads up to eight features and their values into a block.
     #[inline]
-    pub fn load(&mut self, block: &mut Block, table: &[Feature], slots: &[u32], values: &[f64]) {
+    pub fn load(
+        &mut self,
+        block: &mut Block,
+        (table, steps): (&[Feature], &[Steps]),
+        slots: &[u32],
+        values: &[f64],
+    ) {
         kernel::gather(table, slots, &Feature::MISSING, &mut block.words);
-        block.given = Eight::all(0.0);
+        block.given = Eight::default();
         block.given.0[..values.len()].copy_from_slice(values);
         block.value = block.given;
         block.grown = false;
@@ -170,6 +218,10 @@ impl Row {
         }
         if unusual {
             self.doubt(block, values.len());
+        }
+        block.step = Eight::default();
+        if !steps.is_empty() {
+            block.step(steps, slots);
         }
     }
 
@@ -240,7 +292,8 @@ impl Row {
 /// Counts the values of a row, and computes the sums of [`Row`], in the order of its fields.
 ///
 /// The mean of a feature is taken over all rounds. The spread is the root mean square distance from
-/// the mean, over the rounds in which the feature is not 0. For a feature that is 0 in some rounds,
+/// the mean, over the rounds in which the feature is not 0. For a feature far from 0, the spread is
+/// its mean step instead, to which a heavy tail matters less. For a feature that is 0 in some rounds,
 /// the spread is at least |mean|, so that division by it does not make rare features too large. The
 /// spread of a constant feature is 0.
 #[derive(Clone, Copy)]
@@ -265,8 +318,9 @@ impl Formula<Block, 11> for Count {
             let mean = sum * part.all(self.per_round);
             let square = squares + mean * (count * mean - two * sum);
             let rare = part.all(self.rounds).if_above(count, mean.abs(), zero);
-            let spread = (square / count).max(zero).sqrt().max(rare);
-            let constant = part.all(1e-7) * largest;
+            let (step, deviation) = (part.of(&block.step), (square / count).max(zero).sqrt());
+            let spread = step.if_above(zero, step, deviation).max(rare);
+            let constant = part.all(CONSTANT) * largest;
 
             let per_largest = one / largest;
             let scaled = value * (count / sizes);

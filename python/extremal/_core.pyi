@@ -16,6 +16,8 @@ __all__ = [
     "Model",
     "with_intercept",
     "predict",
+    "Columns",
+    "read_table",
     "Stream",
     "entries",
     "citations",

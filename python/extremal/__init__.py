@@ -52,7 +52,8 @@ def __getattr__(name):
         try:
             from . import sklearn
         except ImportError as error:
-            raise ImportError(f"{name} needs scikit-learn: pip install 'extremal[sklearn]'") from error
+            from ._optional import without_sklearn
+            raise ImportError(f"{without_sklearn(name)} ({error})") from error
         return getattr(sklearn, name)
     raise AttributeError(f"module 'extremal' has no attribute {name!r}")
 

@@ -16,6 +16,8 @@ __all__ = [
     "Model",
     "with_intercept",
     "predict",
+    "Columns",
+    "read_table",
     "Stream",
     "entries",
     "citations",
@@ -148,6 +150,7 @@ class Learner:
     def __new__(
         cls, spec: str, set: Set, storage: _Storage = "dense", state: bytes | None = None
     ) -> Learner: ...
+    def grown(self, dim: int) -> Learner: ...
     @staticmethod
     def default_spec(
         set: Set, loss: Loss, l2: float = 0.0, storage: _Storage = "dense"
@@ -203,8 +206,36 @@ class Model:
     def rounds(self) -> int: ...
     @property
     def dim(self) -> int: ...
+    @property
+    def kinds(self) -> list[tuple[str, str]] | None: ...
+    @property
+    def features(self) -> list[str]: ...
+    def read_table(self, names: list[str], cells: list[Any]) -> tuple[Any, Any, _Vector]: ...
     def weights(self) -> list[_Vector]: ...
     def scores(self, rows: _Matrix, intercept: bool) -> _Vector: ...
+
+@final
+class Columns:
+    def __new__(cls, saved: str) -> Columns: ...
+    def save(self) -> str: ...
+    @property
+    def kinds(self) -> list[tuple[str, str]]: ...
+    @property
+    def features(self) -> list[str]: ...
+    @property
+    def width(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+def read_table(
+    names: list[str],
+    cells: list[Any],
+    categorical: list[str],
+    numeric: list[str],
+    dates: list[str],
+    missing: list[str],
+    known: Columns | None,
+    frozen: bool,
+) -> tuple[tuple[Any, Any, _Vector], Columns]: ...
 
 @final
 class Stream:

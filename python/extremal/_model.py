@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from . import _arrays, _core
+from . import _arrays, _core, _table
 
 
 class Model:
@@ -42,20 +42,37 @@ class Model:
 
         Parameters
         ----------
-        rows : matrix or sparse matrix
-            The rows to predict. There is one column per feature, in the order of the model, and no column
+        rows : data frame, matrix or sparse matrix
+            The rows to predict. If the model was trained on a table, a pandas or Polars data frame has
+            the columns of this table, in any order. They are read as `extremal predict` reads them: texts,
+            dates and missing values included. The columns of the label and of the weight may be missing.
+            A matrix has one column per feature, in the order of the model, and no column
             for the intercept. Columns after the model's last feature are ignored. A "unit-free" model
             treats these columns as features that it has not seen.
         """
-        scores = self._core.scores(_arrays.rows(rows)[0], bool(self._plan.get("intercept")))
+        if self._core.kinds is not None and _table.is_frame(rows):
+            names, columns = self._cells(rows)
+            rows = (*self._core.read_table(names, columns), self._core.dim)
+            scores = self._core.scores(rows, False)
+        else:
+            scores = self._core.scores(_arrays.rows(rows)[0], bool(self._plan.get("intercept")))
         return scores if self.classes_ else scores[:, 0]
+
+    def _cells(self, frame):
+        """The columns of a frame that are features of the model."""
+        kinds = dict(self._core.kinds)
+        unused = [name for name in frame.columns
+                  if kinds.get(str(name).strip(" ")) in ("label", "weight", "ignored")]
+        if unused:
+            frame = frame[[name for name in frame.columns if name not in unused]]
+        return _table.cells(frame, kinds, self._plan.get("missing") or (), self._core.features)
 
     def predict(self, rows):
         """Returns the prediction for each row: its score, or the class with the largest score.
 
         Parameters
         ----------
-        rows : matrix or sparse matrix
+        rows : data frame, matrix or sparse matrix
             The rows to predict, as for `decision_function`.
         """
         scores = self.decision_function(rows)

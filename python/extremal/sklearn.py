@@ -11,12 +11,12 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d, validate_data
 
-from . import _core
+from . import _core, _table
 from ._arrays import floats, is_ready
 from ._arrays import rows as rows_of
 from ._core import Error, Learner, Set
@@ -63,6 +63,11 @@ _PARAMETERS = """
         can take hundreds of times as long as learning.
     random_state : int, RandomState instance, optional
         Determines the order of the rows in `fit`.
+    categorical, numeric, dates : list of str, optional
+        The columns of a data frame that are texts, numbers or dates. By default, the first 512 rows decide
+        about each column.
+    missing : list of str, optional
+        More texts that mean a missing value, in addition to NA, N/A, ?, nan, null, none and an empty text.
     storage : "auto", "dense", "lazy" or "sparse", default "auto"
         How the learner stores its decisions. If the first rows are sparse, "auto" chooses "lazy" for
         "unit-free" and on ℓ2 balls, and "sparse" on ℓ1 balls and simplices. If the first rows are
@@ -104,6 +109,9 @@ def _is_unit_free(spec):
 class _Online(BaseEstimator):
     """The part that the two estimators share. Each vector of coefficients has its own learner."""
 
+    # The columns and the features of the data frames so far. None if the rows are matrices.
+    _table = None
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -140,6 +148,56 @@ class _Online(BaseEstimator):
                 and all(type(labels) is np.ndarray and labels.ndim == 1 and len(labels) == len(X)
                         and labels.dtype.kind in "biuf" for labels in y))
 
+    def _rows(self, X, y, sample_weight, reset, **how):
+        """Returns rows, labels and weights after all checks. Rows of a data frame without a label are
+        read, but left out."""
+        if reset:
+            vars(self).pop("_table", None)
+        if not (_table.is_frame(X) if reset else self._table):
+            X, y = self._validated(X, y, reset=reset, **how)
+            return X, y, self._weights(sample_weight, X.shape[0])
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        weights = self._weights(sample_weight, len(y))
+        X = self._read(X, reset)
+        labelled = _table.labelled(y)
+        if not labelled.all():
+            y = np.array(y[labelled].tolist())
+            X, weights = X[labelled], None if weights is None else weights[labelled]
+            if reset and not len(y):
+                raise ValueError("no row has a label")
+        return X, y, weights
+
+    def _read(self, X, reset=False, frozen=False):
+        """Returns the rows of a data frame as a matrix."""
+        if _table.is_frame(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        else:
+            X = _table.Frame(self._validated(X), self._table.names)
+        if X.shape[0] == 0:
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        reader = self._table or _table.Reader(self.categorical, self.numeric, self.dates, self.missing)
+        rows, reader = reader.read(X, frozen)
+        if not frozen:
+            self._table = reader
+        if isinstance(rows, tuple):
+            ends, indices, values = rows
+            shape = (len(ends) - 1, reader.known.width)
+            rows = sparse.csr_array((values, indices.astype(np.int32), ends), shape=shape)
+        return rows
+
+    @property
+    def _width(self):
+        """The number of features."""
+        return self._table.known.width if self._table else self.n_features_in_
+
+    def get_feature_names_out(self, input_features=None):
+        """The names of the features that ``coef_`` has, for example "age" and "city=Bath"."""
+        check_is_fitted(self, "_learners")
+        if self._table:
+            return np.array(self._table.known.features, dtype=object)
+        return _check_feature_names_in(self, input_features)
+
     @staticmethod
     def _weights(sample_weight, count):
         if sample_weight is None:
@@ -156,8 +214,9 @@ class _Online(BaseEstimator):
         return np.ascontiguousarray(weights)
 
     def _make_learners(self, rows_are_sparse):
-        self._made_with = {name: getattr(self, name) for name in ("set", "learner", "storage", "fit_intercept")}
-        dim = self.n_features_in_ + bool(self.fit_intercept)
+        self._made_with = {name: getattr(self, name) for name in
+                           ("set", "learner", "storage", "fit_intercept", "categorical", "numeric", "dates", "missing")}
+        dim = self._width + bool(self.fit_intercept)
         if self.storage not in ("auto", "dense", "lazy", "sparse"):
             raise ValueError(f"storage must be 'auto', 'dense', 'lazy' or 'sparse', not {self.storage!r}")
         if not isinstance(self.learner, (str, NoneType)):
@@ -174,7 +233,7 @@ class _Online(BaseEstimator):
         if space.dim != dim:
             intercept = " and an intercept" if self.fit_intercept else ""
             raise ValueError(f"the set has dimension {space.dim}, expected {dim} for "
-                             f"{self.n_features_in_} features{intercept}")
+                             f"{self._width} features{intercept}")
         if self.storage != "auto":
             storages = [self.storage]
         elif rows_are_sparse:
@@ -216,11 +275,11 @@ class _Online(BaseEstimator):
             raise
 
     def _has_intercept(self):
-        return self._learners[0].dim > self.n_features_in_
+        return self._learners[0].dim > self._width
 
     def _first(self):
         """The index of the first feature's coefficient: 1 if there is an intercept, otherwise 0."""
-        return self._learners[0].dim - self.n_features_in_
+        return self._learners[0].dim - self._width
 
     def _fit(self, X, y, weights):
         if not isinstance(self.passes, Integral) or self.passes < 1:
@@ -265,6 +324,9 @@ class _Online(BaseEstimator):
             if getattr(self, name) is not value and getattr(self, name) != value:
                 raise ValueError(f"the parameter {name} has changed since the first call of partial_fit: call fit, "
                                  "or use a new estimator")
+        dim = self._width + bool(self.fit_intercept)
+        if self._learners[0].dim < dim:  # the rows have new texts
+            self._learners = [learner.grown(dim) for learner in self._learners]
         self._play(X, y, weights, undo=True)
         self.regret_ = None
 
@@ -274,13 +336,13 @@ class _Online(BaseEstimator):
 
     def _intercept(self):
         coefficients = self._coefficients()
-        if coefficients.shape[1] > self.n_features_in_:
+        if coefficients.shape[1] > self._width:
             return coefficients[:, 0]
         return np.zeros(len(coefficients))
 
     def _scores(self, X):
         check_is_fitted(self, "_learners")
-        X = self._validated(X)
+        X = self._read(X, frozen=True) if self._table else self._validated(X)
         if _is_unit_free(self._learners[0].spec):
             rows, first = rows_of(X)[0], self._has_intercept()
             return np.stack([_core.predict(learner, rows, first) for learner in self._learners], axis=1)
@@ -318,7 +380,7 @@ class OnlineRegressor(RegressorMixin, _Online):
 
     def __init__(self, set=None, loss="squared", learner=None, l2=0.0, *,
                  fit_intercept=True, passes=5, shuffle=True, regret=False, random_state=None,
-                 storage="auto"):
+                 categorical=None, numeric=None, dates=None, missing=None, storage="auto"):
         self.set = set
         self.loss = loss
         self.learner = learner
@@ -328,28 +390,35 @@ class OnlineRegressor(RegressorMixin, _Online):
         self.shuffle = shuffle
         self.regret = regret
         self.random_state = random_state
+        self.categorical = categorical
+        self.numeric = numeric
+        self.dates = dates
+        self.missing = missing
         self.storage = storage
 
     _chosen = (None,)
 
-    def _rows(self, X, y, reset):
-        X, y = self._validated(X, y, reset=reset, y_numeric=True)
-        return X, floats(y)
+    def _targets(self, X, y, weights, reset):
+        X, y, weights = self._rows(X, y, weights, reset, y_numeric=True)
+        return X, floats(y), weights
 
     def fit(self, X, y, sample_weight=None):
         """Fits the model from scratch, with ``passes`` passes over the rows. Returns the estimator.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The columns of a data frame may be numbers, texts, dates, and may have missing values. They are
+            read as `extremal learn` reads the same table from a CSV file.
         y : array of shape (n_samples,)
+            With a data frame, rows whose label is missing are not learnt from.
         sample_weight : array of shape (n_samples,), optional
             A factor on the loss of each row.
         """
         with self._unchanged_on_error():
-            X, y = self._rows(X, y, reset=True)
+            X, y, weights = self._targets(X, y, sample_weight, reset=True)
             assert_all_finite(y, input_name="y")
-            self._fit(X, y, self._weights(sample_weight, X.shape[0]))
+            self._fit(X, y, weights)
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
@@ -358,18 +427,18 @@ class OnlineRegressor(RegressorMixin, _Online):
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The columns of a data frame may be numbers, texts, dates, and may have missing values. They are
+            read as `extremal learn` reads the same table from a CSV file.
         y : array of shape (n_samples,)
+            With a data frame, rows whose label is missing are not learnt from.
         sample_weight : array of shape (n_samples,), optional
             A factor on the loss of each row.
         """
-        if not hasattr(self, "_learners"):
-            with self._unchanged_on_error():
-                X, y = self._rows(X, y, reset=True)
-                self._first_rows(X, y, self._weights(sample_weight, X.shape[0]))
-            return self
-        X, y = self._rows(X, y, reset=False)
-        self._more_rows(X, y, self._weights(sample_weight, X.shape[0]))
+        is_first = not hasattr(self, "_learners")
+        with self._unchanged_on_error():
+            rows = self._targets(X, y, sample_weight, reset=is_first)
+            (self._first_rows if is_first else self._more_rows)(*rows)
         return self
 
     def predict(self, X):
@@ -436,7 +505,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
 
     def __init__(self, set=None, loss="logistic", learner=None, l2=0.0, *,
                  fit_intercept=True, passes=5, shuffle=True, regret=False, random_state=None,
-                 storage="auto"):
+                 categorical=None, numeric=None, dates=None, missing=None, storage="auto"):
         self.set = set
         self.loss = loss
         self.learner = learner
@@ -446,6 +515,10 @@ class OnlineClassifier(ClassifierMixin, _Online):
         self.shuffle = shuffle
         self.regret = regret
         self.random_state = random_state
+        self.categorical = categorical
+        self.numeric = numeric
+        self.dates = dates
+        self.missing = missing
         self.storage = storage
 
     def _take_classes(self, classes):
@@ -482,17 +555,20 @@ class OnlineClassifier(ClassifierMixin, _Online):
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The columns of a data frame may be numbers, texts, dates, and may have missing values. They are
+            read as `extremal learn` reads the same table from a CSV file.
         y : array of shape (n_samples,)
+            With a data frame, rows whose label is missing are not learnt from.
         sample_weight : array of shape (n_samples,), optional
             A factor on the loss of each row.
         """
         with self._unchanged_on_error():
-            X, y = self._validated(X, y, reset=True)
+            X, y, weights = self._rows(X, y, sample_weight, reset=True)
             assert_all_finite(y, input_name="y")
             check_classification_targets(y)
             self._take_classes(y)
-            self._fit(X, self._labels(y), self._weights(sample_weight, X.shape[0]))
+            self._fit(X, self._labels(y), weights)
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -501,8 +577,11 @@ class OnlineClassifier(ClassifierMixin, _Online):
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The columns of a data frame may be numbers, texts, dates, and may have missing values. They are
+            read as `extremal learn` reads the same table from a CSV file.
         y : array of shape (n_samples,)
+            With a data frame, rows whose label is missing are not learnt from.
         classes : array of shape (n_classes,), optional
             All classes. The first call needs this argument. Later calls must pass the same classes, or
             leave the argument out.
@@ -511,17 +590,18 @@ class OnlineClassifier(ClassifierMixin, _Online):
         """
         if not hasattr(self, "_learners"):
             with self._unchanged_on_error():
-                X, y = self._validated(X, y, reset=True)
+                X, y, weights = self._rows(X, y, sample_weight, reset=True)
                 if classes is None:
                     raise ValueError("classes must be passed on the first call to partial_fit.")
                 self._take_classes(classes)
-                self._first_rows(X, self._labels(y), self._weights(sample_weight, X.shape[0]))
+                self._first_rows(X, self._labels(y), weights)
             return self
-        X, y = self._validated(X, y)
-        if classes is not None and not self._knows(classes):
-            raise ValueError(f"`classes={classes!r}` is not the same as on last call to "
-                             f"partial_fit, was: {self.classes_!r}")
-        self._more_rows(X, self._labels(y), self._weights(sample_weight, X.shape[0]))
+        with self._unchanged_on_error():
+            X, y, weights = self._rows(X, y, sample_weight, reset=False)
+            if classes is not None and not self._knows(classes):
+                raise ValueError(f"`classes={classes!r}` is not the same as on last call to "
+                                 f"partial_fit, was: {self.classes_!r}")
+            self._more_rows(X, self._labels(y), weights)
         return self
 
     def _knows(self, classes):

@@ -27,12 +27,17 @@ class _Online:
     shuffle: bool
     regret: bool
     random_state: int | np.random.RandomState | None
+    categorical: list[str] | None
+    numeric: list[str] | None
+    dates: list[str] | None
+    missing: list[str] | None
     storage: _Storage
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     regret_: tuple[float, float] | None
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
     def set_params(self, **params: Any) -> Self: ...
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]: ...
     def __sklearn_tags__(self) -> Any: ...
 
 class OnlineRegressor(_Online):
@@ -48,6 +53,10 @@ class OnlineRegressor(_Online):
         shuffle: bool = True,
         regret: bool = False,
         random_state: int | np.random.RandomState | None = None,
+        categorical: list[str] | None = None,
+        numeric: list[str] | None = None,
+        dates: list[str] | None = None,
+        missing: list[str] | None = None,
         storage: _Storage = "auto",
     ) -> None: ...
     def fit(self, X: _Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...
@@ -82,6 +91,10 @@ class OnlineClassifier(_Online):
         shuffle: bool = True,
         regret: bool = False,
         random_state: int | np.random.RandomState | None = None,
+        categorical: list[str] | None = None,
+        numeric: list[str] | None = None,
+        dates: list[str] | None = None,
+        missing: list[str] | None = None,
         storage: _Storage = "auto",
     ) -> None: ...
     def fit(self, X: _Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self: ...

@@ -71,6 +71,14 @@ impl Namespace {
         factor: 1.0,
         unnamed: 0,
     };
+
+    fn scaled(&self, value: f64) -> Result<f64, &'static str> {
+        let value = self.factor * value;
+        match value.is_finite() {
+            true => Ok(value),
+            false => Err("the product of the value and its namespace's factor is not finite"),
+        }
+    }
 }
 
 impl Vw {
@@ -183,39 +191,48 @@ impl Vw {
         let name = &text[at..colon];
         let value = if colon == stop {
             Some(1.0)
-        } else if let Some((value, end)) = number::finite(text, colon + 1)
-            && end == stop
-        {
-            Some(value)
         } else {
-            category_or_value(&text[at..stop], colon + 1 - at, warnings)?
+            number::finite(text, colon + 1).and_then(|(value, end)| (end == stop).then_some(value))
         };
-        let index = match namespace.hash {
-            _ if name.is_empty() => {
-                value.ok_or("the feature has no name")?;
-                let first = namespace.hash.unwrap_or(0);
-                namespace.unnamed += 1;
-                self.reduced(first.wrapping_add(namespace.unnamed - 1))?
-            }
-            None if !self.reduces && value.is_some() && is_number(name) => {
-                parse::index(name, i64::from(self.shift))?
-            }
-            seed => {
-                let hashed = hash(name, seed.unwrap_or(0));
-                self.reduced(match value {
-                    Some(_) => hashed,
-                    None => hash(&text[colon + 1..stop], hashed),
-                })?
-            }
+        let Some(value) = value.filter(|_| !name.is_empty()) else {
+            return self.odd_feature(&text[at..stop], colon - at, namespace, warnings);
         };
-        let Some(value) = value else {
-            return Ok((index, 1.0));
+        Ok((self.index(name, namespace)?, namespace.scaled(value)?))
+    }
+
+    /// Reads a feature without a name, a category, or a value in an unusual form.
+    #[cold]
+    fn odd_feature(
+        &self,
+        feature: &[u8],
+        colon: usize,
+        namespace: &mut Namespace,
+        warnings: &mut Warnings,
+    ) -> Result<(u32, f64), &'static str> {
+        let name = &feature[..colon];
+        let Some(value) = category_or_value(feature, colon + 1, warnings)? else {
+            if name.is_empty() {
+                return Err("the feature has no name");
+            }
+            let seed = hash(name, namespace.hash.unwrap_or(0));
+            return Ok((self.reduced(hash(&feature[colon + 1..], seed))?, 1.0));
         };
-        let value = namespace.factor * value;
-        if !value.is_finite() {
-            return Err("the product of the value and its namespace's factor is not finite");
+        let index = if name.is_empty() {
+            let first = namespace.hash.unwrap_or(0);
+            namespace.unnamed += 1;
+            self.reduced(first.wrapping_add(namespace.unnamed - 1))?
+        } else {
+            self.index(name, namespace)?
+        };
+        Ok((index, namespace.scaled(value)?))
+    }
+
+    /// The index of a feature with a number.
+    fn index(&self, name: &[u8], namespace: &Namespace) -> Result<u32, &'static str> {
+        match namespace.hash {
+            None if !self.reduces && is_number(name) => parse::index(name, i64::from(self.shift)),
+            seed => self.reduced(hash(name, seed.unwrap_or(0))),
         }
-        Ok((index, value))
     }
 
     /// The index that a hash gives.
@@ -278,7 +295,6 @@ fn token(line: &[u8], at: usize) -> (usize, usize) {
 
 /// Reads the value of a feature, if [`number::finite`] could not read it. The value begins at `at`.
 /// `None` means that it is a category.
-#[cold]
 fn category_or_value(
     feature: &[u8],
     at: usize,

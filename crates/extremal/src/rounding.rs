@@ -220,7 +220,7 @@ impl WideVector {
     /// Prefetches the entries that [`WideVector::add_row`] will change.
     pub fn fetch(&self, row: &Row<'_>) {
         if let Row::Sparse { indices, .. } = *row {
-            kernel::prefetch(&self.entries, indices.iter().copied());
+            kernel::prefetch(&self.entries, indices.iter().copied(), false);
         }
     }
 

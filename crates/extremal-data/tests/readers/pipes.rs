@@ -107,6 +107,22 @@ impl Read for Pipe {
 }
 
 #[test]
+fn a_silent_pipe_ends_the_first_block_of_a_table_after_its_first_row() {
+    let (sender, receiver) = mpsc::channel();
+    let pipe = Box::new(Pipe(receiver, b""));
+    let mut reader = Reader::from_read(pipe, "-", &options(Format::Csv)).unwrap();
+    sender.send(b"y,a\n").unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    sender.send(b"1,2\n3,").unwrap();
+    let facts = reader.facts(&|| false).unwrap().unwrap();
+    assert_eq!(facts.columns.as_ref().unwrap().len(), 2);
+    assert_eq!(reader.next().unwrap().unwrap().len(), 1);
+    // Later rows do not change what the first block decided.
+    sender.send(b"x\n").unwrap();
+    assert!(reader.next().is_err());
+}
+
+#[test]
 fn an_example_comes_as_soon_as_its_line_has() {
     let (sender, receiver) = mpsc::channel();
     let mut reader =

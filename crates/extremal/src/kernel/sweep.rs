@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 use pulp::{Arch, MemMask, Simd, WithSimd};
 
 use super::buffer::Buffer;
-use super::prefetch::prefetch_far;
+use super::prefetch::prefetch_line;
 
 /// The number of lanes of a sum.
 pub(crate) const LANES: usize = 8;
@@ -208,7 +208,7 @@ where
         let mut i = 0;
         while i + LANES <= n {
             if !next_row.is_null() {
-                prefetch_far(next_row.wrapping_add(i));
+                prefetch_line(next_row.wrapping_add(i), true);
             }
             let mut r = 0;
             while r < REGISTERS {

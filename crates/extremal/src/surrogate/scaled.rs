@@ -87,7 +87,7 @@ impl Scaled {
     /// ⟨a, s·w⟩. The row must not exceed the dimension.
     pub fn dot(&self, row: &Row<'_>) -> f64 {
         if let Row::Sparse { indices, .. } = *row {
-            kernel::prefetch(&self.w.items, indices.iter().copied());
+            kernel::prefetch(&self.w.items, indices.iter().copied(), false);
         }
         self.numbers.scale * row.dot(&self.w.items)
     }

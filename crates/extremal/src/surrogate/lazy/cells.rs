@@ -146,7 +146,7 @@ impl Cells {
             sums[1] += a * u;
         };
         if let Row::Sparse { indices, .. } = *row {
-            kernel::prefetch(cells, indices.iter().copied());
+            kernel::prefetch(cells, indices.iter().copied(), false);
         }
         let [w, u] = sum_over(row, add);
         y[0] * w + y[1] * u

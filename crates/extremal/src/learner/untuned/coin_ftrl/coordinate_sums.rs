@@ -162,7 +162,7 @@ impl CoordinateSums {
     pub(crate) fn dot(&self, row: &Row<'_>) -> (f64, f64) {
         let cells = &self.cells.items[..];
         if let Row::Sparse { indices, .. } = *row {
-            kernel::prefetch(cells, indices.iter().copied());
+            kernel::prefetch(cells, indices.iter().copied(), false);
         }
         kernel::vectorised!({
             let mut dots = Dots::default();

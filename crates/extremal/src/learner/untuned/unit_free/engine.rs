@@ -287,6 +287,7 @@ impl Engine {
         })?;
         slots.truncate(counted);
         values.truncate(counted);
+        table.prefetch(slots);
         let known = (table.features(), table.steps());
         Ok(state.read(settings, known, (slots, values), blocks))
     }

@@ -247,7 +247,7 @@ impl ByExample for Unitless {
     }
 
     fn prefetch(&self, row: &Row<'_>) {
-        self.engine.table.prefetch(row);
+        self.engine.table.prefetch_ahead(row);
     }
 
     fn range(&self) -> Option<(f64, f64)> {

@@ -126,11 +126,16 @@ impl Table {
         }
     }
 
-    /// Prefetches the features of a row.
-    pub fn prefetch(&self, row: &Row<'_>) {
+    /// Prefetches the features in these slots.
+    pub fn prefetch(&self, slots: &[u32]) {
+        kernel::prefetch(&self.features, slots.iter().copied(), false);
+    }
+
+    /// Prefetches the features of a row that comes later.
+    pub fn prefetch_ahead(&self, row: &Row<'_>) {
         if let Row::Sparse { indices, .. } = *row {
             let slots = indices.iter().filter_map(|i| self.slot(*i as usize));
-            kernel::prefetch(&self.features, slots);
+            kernel::prefetch(&self.features, slots, true);
         }
     }
 

@@ -43,8 +43,13 @@ def _cells(column, kind, missing, has_times):
     """A column as a float64 array, in which NaN is missing, or as a list of texts, in which None is
     missing."""
     dtype = column.dtype
-    if type(dtype).__name__ in ("CategoricalDtype", "Categorical", "Enum"):
+    is_category = type(dtype).__name__ in ("CategoricalDtype", "Categorical", "Enum")
+    if is_category:
         kind = kind or "text"
+    if kind == "text" and (is_category or str(dtype).startswith(("Int", "UInt"))):
+        # An integer stays one, even if another cell of the column is missing.
+        column = column.astype(object) if hasattr(column, "astype") else column
+        return [_text(value) for value in column.to_list()]
     if getattr(dtype, "tz", None) is not None and hasattr(column, "dt"):
         column = column.dt.tz_localize(None)
     if not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "") in ("i", "u", "f"):
@@ -136,7 +141,8 @@ class Reader:
         rows, known = _core.read_table(names, columns, *self._lists, self._missing, self.known, frozen)
         reader = Reader(*self._lists, self._missing)
         reader.known, reader.names = known, names
-        are_numbers = known.width == len(columns) and all(isinstance(column, np.ndarray) for column in columns)
+        in_order = names == list(dict(known.kinds))
+        are_numbers = in_order and known.width == len(columns) and all(isinstance(column, np.ndarray) for column in columns)
         if are_numbers and all(np.isfinite(column).all() for column in columns):
             return np.ascontiguousarray(np.column_stack(columns)), reader
         return rows, reader

@@ -98,8 +98,10 @@ pub enum LabelFacts {
     /// The block has no labels.
     #[default]
     None,
-    /// Numbers: only one, or more than two.
+    /// More than two numbers.
     Numbers,
+    /// All labels are this number.
+    One(f64),
     /// −1 and +1.
     Signs,
     /// 0 and 1.
@@ -152,6 +154,7 @@ impl Census {
                 [-1.0, 1.0] => LabelFacts::Signs,
                 [0.0, 1.0] => LabelFacts::ZeroOne,
                 [low, high] => LabelFacts::TwoNumbers(low, high),
+                [one] => LabelFacts::One(one),
                 _ => LabelFacts::Numbers,
             });
         }
@@ -197,7 +200,7 @@ mod tests {
         };
         for (text, expected) in [
             ("NA", LabelFacts::None),
-            ("1 1.0 1", LabelFacts::Numbers),
+            ("1 1.0 1", LabelFacts::One(1.0)),
             ("+1 -1 1.0", LabelFacts::Signs),
             ("0 1 1.0", LabelFacts::ZeroOne),
             ("2 1 2 nan", LabelFacts::TwoNumbers(1.0, 2.0)),

@@ -132,6 +132,11 @@ impl Config {
                     "the labels of the first rows are {a} and {b}, and the loss is squared. Use --labels {a},{b} if they are two classes"
                 ));
             }
+            LabelFacts::One(a) if self.loss.is_none() && [-1.0, 0.0, 1.0].contains(a) => {
+                return Some(format!(
+                    "all labels of the first rows are {a}, and the loss is squared. Use --loss logistic if the rows have two classes"
+                ));
+            }
             _ => return None,
         };
         if self.loss.is_some() {

@@ -200,7 +200,7 @@ impl Run<'_> {
         }
         if self.unlabelled > 0 {
             let text = format!(
-                "{} examples, predicted and not learnt from",
+                "{} (predicted, not learnt from)",
                 format::count(self.unlabelled)
             );
             self.say_entry("without label", &text);

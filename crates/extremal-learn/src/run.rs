@@ -370,7 +370,8 @@ impl<'a> Run<'a> {
             self.record(&rounds, examples)?;
             examples = &examples[rounds.len()..];
             if let (Err(error), [example, rest @ ..]) = (played, examples) {
-                self.reject(error, example)?;
+                let file = name_of(self.options.input.path());
+                self.reject(Error::at_line(error, &file, example), example)?;
                 examples = rest;
             }
         }
@@ -387,8 +388,7 @@ impl<'a> Run<'a> {
     }
 
     /// Skips an example that could not be played, or ends the run.
-    fn reject(&mut self, error: extremal::Error, example: &Example<'_>) -> Result<()> {
-        let error = Error::at_line(error, &name_of(self.options.input.path()), example);
+    fn reject(&mut self, error: Error, example: &Example<'_>) -> Result<()> {
         // A torn session has played a part of the example.
         if self.options.input.on_error == OnError::Stop || self.session.is_torn {
             return Err(error);
@@ -413,8 +413,11 @@ impl<'a> Run<'a> {
     fn only_predict(&mut self, example: &Example<'_>) -> Result<()> {
         let file = name_of(self.options.input.path());
         let prediction = self.session.predict(example);
-        let prediction = prediction.map_err(|why| Error::at_line(why, &file, example))?;
-        let prediction = finite("prediction", prediction, &file, example)?;
+        let prediction = prediction.map_err(|why| Error::at_line(why, &file, example));
+        let prediction = match prediction.and_then(|p| finite("prediction", p, &file, example)) {
+            Ok(prediction) => prediction,
+            Err(error) => return self.reject(error, example),
+        };
         self.session.skip();
         self.unlabelled += 1;
         let plan = &self.session.plan;

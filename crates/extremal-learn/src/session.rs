@@ -267,7 +267,14 @@ impl Session {
             self.plan.data.columns = Some(columns.to_vec());
             self.columns = Some(columns.clone());
         }
-        if let Some(features) = batch.features() {
+        // A second pass starts with no names, and finds them in the same order.
+        let known = self
+            .plan
+            .data
+            .features
+            .as_ref()
+            .map_or(0, |known| known.len());
+        if let Some(features) = batch.features().filter(|found| found.len() >= known) {
             self.plan.data.features = Some(features.clone());
         }
     }

@@ -142,9 +142,9 @@ struct Ranks(Vec<[f64; 2]>);
 impl Ranks {
     /// A power of two has 2^FINE bins.
     const FINE: u32 = 7;
-    /// Predictions from 2⁻⁸ to 2²⁴ have bins of their own.
-    const LEAST: u64 = (1023 - 8) << Self::FINE;
-    const SIDE: usize = 32 << Self::FINE;
+    /// Predictions from 2⁻⁴⁰ to 2²⁴ have bins of their own.
+    const LEAST: u64 = (1023 - 40) << Self::FINE;
+    const SIDE: usize = 64 << Self::FINE;
 
     fn bin(prediction: f64) -> usize {
         let size = prediction.abs().to_bits() >> (52 - Self::FINE);

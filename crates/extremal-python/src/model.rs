@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use extremal_data::{Example, Features, ReadOptions};
 use extremal_learn::Saved;
-use numpy::{PyArray1, PyArray2};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
 use crate::errors::raise;
@@ -58,7 +58,8 @@ impl Model {
             };
             scores.push(self.0.scores(&example).map_err(|e| raise(&e))?);
         }
-        Ok(PyArray2::from_vec2(py, &scores)?)
+        let models = self.0.plan.models();
+        Ok(PyArray1::from_vec(py, scores.concat()).reshape([scores.len(), models])?)
     }
 
     /// The kinds of the columns: pairs of a name and a kind. None if the model was not trained on a

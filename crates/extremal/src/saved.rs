@@ -6,7 +6,7 @@ use crate::{Error, Result};
 
 /// The format version of saved states. Increase this version whenever the content of a learner's or a
 /// meter's state changes. A build rejects a state of another version instead of misreading the state.
-pub const STATE_VERSION: u16 = 2;
+pub const STATE_VERSION: u16 = 3;
 
 const MAGIC: [u8; 4] = *b"XTRS";
 

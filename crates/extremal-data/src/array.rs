@@ -86,7 +86,7 @@ impl<R: Read> Array<R> {
             b',' if depth == 0 => Some(b'\n'),
             b']' if depth == 0 => {
                 self.state = State::End;
-                return Ok(None);
+                return Ok(Some(b'\n'));
             }
             b'{' | b'[' => {
                 depth += 1;

@@ -162,6 +162,11 @@ impl Parse for Jsonl {
             let form = lines.find_map(|line| serde_json::from_slice::<Form<'_>>(line).ok());
             let is_list = |features: &RawValue| features.get().starts_with(['{', '[']);
             if form.is_some_and(|form| !form.features.is_some_and(is_list)) {
+                if let Some(model) = self.options.learnt_from {
+                    return Err(block.error(format!(
+                        "the records have names for features, but the model was trained on {model}, whose features have numbers"
+                    )));
+                }
                 self.records = Some(Records::new(&self.options));
             }
         }

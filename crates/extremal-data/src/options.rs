@@ -230,6 +230,12 @@ impl ReadOptions {
     /// The reason why the model can't read files of this format, if there is one.
     pub(crate) fn misfit(&self, format: Format) -> Option<String> {
         let model = self.learnt_from?;
+        let is_named = (self.features.as_ref()).is_some_and(|features| !features.is_empty());
+        if model == Format::Jsonl && format != model && is_named {
+            return Some(format!(
+                "the features of {format} have no names as in JSON records, on which the model was trained"
+            ));
+        }
         let (here, there) = (self.numbering(format), self.numbering(model));
         (here != there).then(|| {
             format!(
@@ -258,12 +264,16 @@ impl ReadOptions {
         labels.decide(&mut self.labels)
     }
 
+    /// Whether a label is missing: it is one of the tokens, and not a label that the user named.
+    pub(crate) fn is_missing(&self, label: &[u8], missing: &Missing) -> bool {
+        let names = matches!(self.labels, Labels::Pair { .. } | Labels::Names(_));
+        missing.is(label) && !(names && self.labels.read(label).is_ok())
+    }
+
     /// The label as a number. NaN means that the label is missing: it is `None` or one of the tokens.
     pub(crate) fn label(&self, text: Option<&[u8]>, missing: &Missing) -> Result<f64, String> {
-        let read = text.map(|text| (text, self.labels.read(text)));
-        match read {
-            Some((_, Ok(label))) => Ok(label),
-            Some((text, Err(what))) if !missing.is(text) => Err(what),
+        match text {
+            Some(text) if !self.is_missing(text, missing) => self.labels.read(text),
             _ if self.needs_label() && !self.labels_may_miss => Err("the label is missing".into()),
             _ => Ok(f64::NAN),
         }

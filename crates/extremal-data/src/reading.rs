@@ -156,6 +156,8 @@ impl ReaderThread {
             match self.parser.examine(&mut block) {
                 Ok(is_enough) if is_enough || complete => break,
                 Ok(_) => is_long_enough = false,
+                // More lines of a silent pipe may mend it, such as a second label.
+                Err(_) if !complete => is_long_enough = false,
                 Err(found) => {
                     self.line += found.lines;
                     let error = self.located(&found.error, &text[mark..]);

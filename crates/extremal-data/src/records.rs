@@ -226,6 +226,12 @@ impl Records {
                     Ok(())
                 }
                 Some(Holds::Ignored) => Ok(()),
+                Some(Holds::Label) if place.is_listed || label.is_some() => {
+                    Err("a record must have one label".into())
+                }
+                Some(Holds::Weight) if place.is_listed || weight.is_some() => {
+                    Err("a record must have at most one weight".into())
+                }
                 Some(Holds::Label) => {
                     let text = leaf.text();
                     let text = Some(text.as_bytes()).filter(|_| leaf != Leaf::Missing);

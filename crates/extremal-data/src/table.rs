@@ -363,7 +363,7 @@ impl Table {
                     let added = column.add_date(field(), &mut self.text, batch, names);
                     added.ok_or_else(|| is_not("dates", &column.name, field(), self.is_trained))
                 }
-                Holds::Label if missing.is(field()) => Ok(()),
+                Holds::Label if self.options.is_missing(field(), missing) => Ok(()),
                 Holds::Label => {
                     let read = self.options.labels.read(field());
                     read.map(|read| label = read)

@@ -141,7 +141,7 @@ class Reader:
         rows, known = _core.read_table(names, columns, *self._lists, self._missing, self.known, frozen)
         reader = Reader(*self._lists, self._missing)
         reader.known, reader.names = known, names
-        in_order = names == list(dict(known.kinds))
+        in_order = names == [name for name, kind in known.kinds if kind == "numbers"]
         are_numbers = in_order and known.width == len(columns) and all(isinstance(column, np.ndarray) for column in columns)
         if are_numbers and all(np.isfinite(column).all() for column in columns):
             return np.ascontiguousarray(np.column_stack(columns)), reader

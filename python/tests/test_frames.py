@@ -138,3 +138,13 @@ def test_errors_name_the_column_and_the_parameter():
         OnlineRegressor().fit(pd.concat([frame[["age"]], frame[["age"]]], axis=1), y)
     with pytest.raises(ValueError, match="did you mean `zip`"):
         OnlineRegressor(categorical=["zap"]).fit(frame, y)
+
+
+def test_predictions_do_not_depend_on_the_order_or_the_type_of_columns():
+    frame = pd.DataFrame({0: [1.0, 2.0, 3.0, 4.0], 1: [5.0, 1.0, 2.0, 7.0]})
+    estimator = ex.OnlineRegressor().fit(frame, [1.0, 2.0, 3.0, 4.0])
+    assert np.array_equal(estimator.predict(frame[[1, 0]]), estimator.predict(frame))
+    codes = pd.DataFrame({"code": [7, 12, 7, 12] * 5})
+    estimator = ex.OnlineRegressor(categorical=["code"]).fit(codes.astype("Int64"), [0.0, 1.0, 0.0, 1.0] * 5)
+    assert estimator.get_feature_names_out().tolist() == ["code=7", "code=12"]
+    assert np.array_equal(estimator.predict(codes), estimator.predict(codes.astype("category")))

@@ -426,7 +426,7 @@ def test_assumptions_about_losses_are_checked(rng):
     broken = lambda **known: [text for holds, text in learner.guarantee(**known)["assumptions"] if not holds]
     assert len(broken(smoothness=0.0, oblivious=True)) == 1  # no single run keeps to a mean
     assert any("not linear" in text for text in broken(smoothness=1.0, oblivious=True))
-    assert any("depend on decisions" in text for text in broken(smoothness=0.0))
+    assert any("depend on the decisions" in text for text in broken(smoothness=0.0))
 
 
 # Theory ---------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ impl Model {
             scores.push(self.0.scores(&example).map_err(|e| raise(&e))?);
         }
         let models = self.0.plan.models();
-        Ok(PyArray1::from_vec(py, scores.concat()).reshape([scores.len(), models])?)
+        PyArray1::from_vec(py, scores.concat()).reshape([scores.len(), models])
     }
 
     /// The kinds of the columns: pairs of a name and a kind. None if the model was not trained on a

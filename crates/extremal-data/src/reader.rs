@@ -27,8 +27,8 @@ const UNREADABLE: &str = "can't be read";
 /// Reads examples from a file or a pipe. A thread reads ahead by a few batches.
 ///
 /// The reader recognises archives (gzip, bzip2, zstd, xz, zip) by their first bytes. An invalid line is
-/// an error with its position, or is skipped and counted ([`OnError`]). The reader returns an example
-/// from a pipe as soon as its line is complete.
+/// an error with its position, or is skipped and counted ([`OnError`](crate::OnError)). The reader
+/// returns an example from a pipe as soon as its line is complete.
 ///
 /// ```
 /// use extremal_data::{ReadOptions, Reader};
@@ -299,7 +299,7 @@ impl Reader {
         std::mem::take(&mut self.warnings)
     }
 
-    /// The number of invalid records skipped with [`OnError::Skip`].
+    /// The number of invalid records skipped with [`OnError::Skip`](crate::OnError::Skip).
     pub fn skipped(&self) -> u64 {
         self.skipped
     }
